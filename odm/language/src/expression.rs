@@ -9,6 +9,7 @@ pub mod accumulate;
 mod arithmetic;
 mod array;
 mod ast;
+mod binary;
 mod bits;
 pub mod calendar;
 mod comparison;
@@ -58,7 +59,9 @@ pub use self::implied_predicates::Implied;
 pub use self::meta::VALUES as META_VALUES;
 pub use self::object::merge_into;
 pub use self::parse::{check_variable_name, field_path};
-pub use self::table::{added as added_operators, known as known_operators, known_arguments};
+pub use self::table::{
+    added as added_operators, added_arguments, known as known_operators, known_arguments,
+};
 pub use self::value::Value;
 
 /// A compiled expression.

@@ -176,7 +176,7 @@ struct Substitutes {
 impl Substitutes {
     fn of(operator: &str) -> Option<Self> {
         let (first, on_null, on_error) = match operator {
-            "$convert" => (2, 3, Some(2)),
+            "$convert" => (3, 4, Some(3)),
             "$dateFromString" => (3, 3, Some(4)),
             "$dateToString" => (3, 3, None),
             _ => return None,

@@ -4,6 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
 use crate::expression::compat::messages;
+use crate::version::ServerVersion;
 
 /// The named arguments of an operator.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Named {
     /// A further check of the names, which runs before the search for required arguments.
     pub(super) check: Option<Check>,
     pub(super) constant: Option<Constant>,
+    /// The arguments that later versions have added.
+    pub(super) added: &'static [(&'static str, ServerVersion)],
 }
 
 /// What an argument means that is not an object of named arguments.
@@ -64,10 +67,18 @@ impl Named {
         is_checked_first: false,
         check: None,
         constant: None,
+        added: &[],
     };
 
-    pub(super) fn position(&self, key: &str) -> Option<usize> {
-        self.names.iter().position(|known| *known == key)
+    /// The first version that has the argument.
+    pub(super) fn since(&self, key: &str) -> ServerVersion {
+        let added = self.added.iter().find(|(name, _)| *name == key);
+        added.map_or(ServerVersion::V6_0, |(_, since)| *since)
+    }
+
+    pub(super) fn position(&self, key: &str, version: ServerVersion) -> Option<usize> {
+        let names = &mut self.names.iter();
+        names.position(|known| *known == key && self.since(key) <= version)
     }
 
     /// The error for an argument that is not an object.

@@ -393,12 +393,12 @@ fn by_name(
         return bare(name, argument, named, scope);
     }
     if named.is_checked_first {
-        check_names(name, document, named)?;
+        check_names(name, document, named, scope)?;
     }
     let mut arguments: Vec<Option<Node>> = named.names.iter().map(|_| None).collect();
     for (key, value) in elements(document) {
         let slot = named
-            .position(key)
+            .position(key, scope.version())
             .and_then(|index| arguments.get_mut(index));
         match slot {
             Some(slot) if (name, key) == ("$sortArray", "sortBy") => {
@@ -416,9 +416,9 @@ fn by_name(
             None => return Err(named.unknown(name, key, document)),
         }
     }
-    check_names(name, document, named)?;
+    check_names(name, document, named, scope)?;
     if let Some(constant) = &named.constant {
-        let field = named.position(constant.argument);
+        let field = named.position(constant.argument, scope.version());
         if let Some(field) = field.and_then(|index| arguments.get(index)) {
             check_constant(name, constant, field.as_ref())?;
         }
@@ -442,10 +442,15 @@ fn only<'r>(name: &str, array: &'r RawArray) -> Result<RawBsonRef<'r>, ServerErr
 }
 
 /// Refuses unknown names of arguments, and missing required arguments.
-fn check_names(name: &str, document: &RawDocument, named: &Named) -> Result<(), ServerError> {
+fn check_names(
+    name: &str,
+    document: &RawDocument,
+    named: &Named,
+    scope: &Scope,
+) -> Result<(), ServerError> {
     let given = |wanted: &str| elements(document).any(|(key, _)| key == wanted);
     for (key, _) in elements(document) {
-        if named.position(key).is_none() {
+        if named.position(key, scope.version()).is_none() {
             return Err(named.unknown(name, key, document));
         }
     }

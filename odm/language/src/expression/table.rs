@@ -48,6 +48,16 @@ pub fn added(version: ServerVersion) -> Vec<&'static str> {
         .collect()
 }
 
+/// The arguments that a version has added to an operator.
+pub fn added_arguments(operator: &str, version: ServerVersion) -> Vec<&'static str> {
+    use crate::expression::operator::ArgumentForm;
+    let Some(ArgumentForm::Named(named)) = find(operator).map(|row| row.shape) else {
+        return Vec::new();
+    };
+    let added = named.added.iter().filter(|(_, since)| *since == version);
+    added.map(|(name, _)| *name).collect()
+}
+
 /// Every operator of 6.0, and whether it is supported.
 pub fn known() -> Vec<(&'static str, bool)> {
     let rows = added(ServerVersion::V6_0).into_iter();
@@ -64,7 +74,11 @@ pub fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = FAMILIES.iter().copied().flatten();
     let rows = rows.filter(|row| row.since == ServerVersion::V6_0);
     let named = rows.filter_map(|row| match row.shape {
-        ArgumentForm::Named(named) => Some((row.name, named.names.to_vec())),
+        ArgumentForm::Named(named) => {
+            let mut names = named.names.to_vec();
+            names.retain(|name| named.since(name) == ServerVersion::V6_0);
+            Some((row.name, names))
+        }
         ArgumentForm::Listed(..) | ArgumentForm::Whole => None,
     });
     let forms = super::special_forms::ARGUMENTS.iter();

@@ -2,10 +2,11 @@
 
 use bson::DateTime;
 use bson::oid::ObjectId;
-use bson::raw::{RawBson, RawBsonRef};
+use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use bson::spec::BinarySubtype;
 
 use crate::error::{Code, ServerError, refuse};
+use crate::expression::binary::{self, Format};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::free_text;
@@ -16,6 +17,8 @@ use crate::expression::operator::{
 use crate::expression::parse_number::{self, Fault};
 use crate::expression::value::Value;
 use crate::value::number::Number;
+use crate::value::raw::elements;
+use crate::version::ServerVersion;
 
 /// The argument of `$toBool` and the like.
 const ONE: ArgumentForm =
@@ -27,7 +30,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     row(
         "$convert",
         ArgumentForm::Named(&Named {
-            names: &["input", "to", "onError", "onNull"],
+            names: &["input", "to", "format", "onError", "onNull"],
             required: &[("input", 9), ("to", 9)],
             missing: Wording("Missing '<key>' parameter to <operator>"),
             unknown: (9, UNKNOWN_ARGUMENT),
@@ -35,6 +38,7 @@ pub(super) const OPERATORS: &[Operator] = &[
                 9,
                 Wording("<operator> expects an object of named arguments but found: <type>"),
             ),
+            added: &[("format", ServerVersion::V8_0)],
             ..Named::DEFAULT
         }),
         convert,
@@ -42,14 +46,24 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$isNumber", 1, 1, |args| {
         owned(args.get(0).and_then(Number::from_raw).is_some())
     }),
-    row("$toBool", ONE, |args| to(args, "bool")),
-    row("$toDate", ONE, |args| to(args, "date")),
-    row("$toDecimal", ONE, |args| to(args, "decimal")),
-    row("$toDouble", ONE, |args| to(args, "double")),
-    row("$toInt", ONE, |args| to(args, "int")),
-    row("$toLong", ONE, |args| to(args, "long")),
-    row("$toObjectId", ONE, |args| to(args, "objectId")),
-    row("$toString", ONE, |args| to(args, "string")),
+    row("$toBool", ONE, |args| to(args, Target::of("bool"))),
+    row("$toDate", ONE, |args| to(args, Target::of("date"))),
+    row("$toDecimal", ONE, |args| to(args, Target::of("decimal"))),
+    row("$toDouble", ONE, |args| to(args, Target::of("double"))),
+    row("$toInt", ONE, |args| to(args, Target::of("int"))),
+    row("$toLong", ONE, |args| to(args, Target::of("long"))),
+    row("$toObjectId", ONE, |args| to(args, Target::of("objectId"))),
+    row("$toString", ONE, |args| {
+        let format = (args.globals.version() >= ServerVersion::V8_0).then_some(Format::Auto);
+        to(
+            args,
+            Target {
+                format,
+                ..Target::of("string")
+            },
+        )
+    }),
+    row("$toUUID", ONE, |args| to(args, UUID)).since(ServerVersion::V8_0),
     listed("$tsIncrement", 1, 1, |args| {
         timestamp(args, 5_687_302, |at| at.increment)
     }),
@@ -93,7 +107,38 @@ fn timestamp<'a>(args: &mut Args<'a>, code: i32, of: fn(bson::Timestamp) -> u32)
     }
 }
 
-fn to<'a>(args: &Args<'a>, target: &str) -> Outcome<'a> {
+/// What a value is converted to.
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    /// The name of the type.
+    name: &'static str,
+    /// Of binary data.
+    subtype: BinarySubtype,
+    /// How a text stands for binary data.
+    format: Option<Format>,
+    /// Whether binary data is converted, as from 8.0 on.
+    has_binary: bool,
+}
+
+impl Target {
+    const fn of(name: &'static str) -> Self {
+        Self {
+            name,
+            subtype: BinarySubtype::Generic,
+            format: None,
+            has_binary: false,
+        }
+    }
+}
+
+const UUID: Target = Target {
+    subtype: BinarySubtype::Uuid,
+    format: Some(Format::Uuid),
+    has_binary: true,
+    ..Target::of("binData")
+};
+
+fn to<'a>(args: &Args<'a>, target: Target) -> Outcome<'a> {
     match args.get(0) {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
         Some(value) => converted(value, target).map(Value::Owned),
@@ -101,58 +146,118 @@ fn to<'a>(args: &Args<'a>, target: &str) -> Outcome<'a> {
 }
 
 fn convert<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let target = match args.get(1) {
-        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
-        Some(RawBsonRef::String(name)) => match TARGETS.iter().find(|(_, known)| *known == name) {
-            Some((_, name)) => Some(*name),
-            None => {
-                return Err(ServerError::new(
-                    Code::BAD_VALUE,
-                    format!("Unknown type name: {name}"),
-                ));
-            }
-        },
-        Some(code) if Number::from_raw(code).is_some() => {
-            let Some(code) = integral_32(code) else {
-                return Err(ServerError::new(
-                    Code::FAILED_TO_PARSE,
-                    "In $convert, numeric 'to' argument is not an integer",
-                ));
-            };
-            match TARGETS.iter().find(|(known, _)| *known == code) {
-                Some((_, name)) => Some(*name),
-                None => {
-                    return Err(ServerError::new(
-                        Code::FAILED_TO_PARSE,
-                        format!(
-                            "In $convert, numeric value for 'to' does not correspond to a BSON type: {code}"
-                        ),
-                    ));
-                }
-            }
-        }
-        Some(_) => {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                format!(
-                    "$convert's 'to' argument must be a string or number, but is {}",
-                    args.type_name(1)
-                ),
-            ));
-        }
+    let has_binary = args.globals.version() >= ServerVersion::V8_0;
+    let (kind, subtype) = match args.get(1) {
+        Some(RawBsonRef::Document(fields)) if has_binary => kind_and_subtype(fields)?,
+        kind => (kind, None),
     };
+    let name = target(kind)?;
     if args.is_nullish(0) {
-        return if args.is_present(3) {
-            Ok(args.take(3))
+        return if args.is_present(4) {
+            Ok(args.take(4))
         } else {
             null()
         };
     }
-    let Some(target) = target else {
+    let Some(name) = name else {
         return null();
+    };
+    let target = Target {
+        subtype: match subtype {
+            None => BinarySubtype::Generic,
+            Some(code) => binary_subtype(code)?,
+        },
+        format: format(args)?,
+        has_binary,
+        ..Target::of(name)
     };
     // The caller evaluates `onError`.
     converted(args.or_null(0), target).map(Value::Owned)
+}
+
+/// `{type: "binData", subtype: 4}`.
+fn kind_and_subtype(fields: &RawDocument) -> Result<KindAndSubtype<'_>, ServerError> {
+    let (mut kind, mut subtype) = (None, None);
+    for (name, value) in elements(fields) {
+        match name {
+            "type" => kind = Some(value),
+            "subtype" => subtype = Some(value),
+            _ => {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    format!("$convert found an unknown argument of 'to': {name}"),
+                ));
+            }
+        }
+    }
+    if kind.is_none() {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "Missing 'to.type' parameter to $convert",
+        ));
+    }
+    Ok((kind, subtype))
+}
+
+type KindAndSubtype<'r> = (Option<RawBsonRef<'r>>, Option<RawBsonRef<'r>>);
+
+/// The subtype of a code: those that BSON defines, and those of users.
+fn binary_subtype(code: RawBsonRef<'_>) -> Result<BinarySubtype, ServerError> {
+    let known = integral_32(code).and_then(|code| u8::try_from(code).ok());
+    match known {
+        Some(code @ (0..=9 | 128..)) => Ok(code.into()),
+        _ => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!(
+                "In $convert, the value for 'to.subtype' does not correspond to a binary subtype: {}",
+                messages::computed(code)
+            ),
+        )),
+    }
+}
+
+fn format(args: &Args<'_>) -> Result<Option<Format>, ServerError> {
+    match args.get(2) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => Ok(None),
+        Some(RawBsonRef::String(name)) => Format::named(name).map(Some),
+        Some(_) => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!(
+                "$convert's 'format' argument must be a string, but is {}",
+                args.type_name(2)
+            ),
+        )),
+    }
+}
+
+/// The name of the type that `to` names; `None` if it is null.
+fn target(kind: Option<RawBsonRef<'_>>) -> Result<Option<&'static str>, ServerError> {
+    let failed = |message: String| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+    match kind {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => Ok(None),
+        Some(RawBsonRef::String(name)) => match TARGETS.iter().find(|(_, known)| *known == name) {
+            Some((_, name)) => Ok(Some(*name)),
+            None => Err(ServerError::new(
+                Code::BAD_VALUE,
+                format!("Unknown type name: {name}"),
+            )),
+        },
+        Some(code) if Number::from_raw(code).is_some() => {
+            let Some(code) = integral_32(code) else {
+                return failed("In $convert, numeric 'to' argument is not an integer".to_owned());
+            };
+            match TARGETS.iter().find(|(known, _)| *known == code) {
+                Some((_, name)) => Ok(Some(*name)),
+                None => failed(format!(
+                    "In $convert, numeric value for 'to' does not correspond to a BSON type: {code}"
+                )),
+            }
+        }
+        Some(_) => failed(format!(
+            "$convert's 'to' argument must be a string or number, but is {}",
+            messages::type_name(kind)
+        )),
+    }
 }
 
 /// The type codes and names that `to` accepts, sorted by code.
@@ -195,7 +300,11 @@ fn unsupported<T>(value: RawBsonRef<'_>, target: &str) -> Result<T, ServerError>
 }
 
 /// Converts a value that is not null.
-fn converted(value: RawBsonRef<'_>, target: &str) -> Result<RawBson, ServerError> {
+fn converted(value: RawBsonRef<'_>, target: Target) -> Result<RawBson, ServerError> {
+    if let Some(converted) = to_or_from_binary(value, target) {
+        return converted;
+    }
+    let target = target.name;
     match target {
         "bool" => Ok(RawBson::Boolean(match value {
             RawBsonRef::Array(_) | RawBsonRef::String(_) => true,
@@ -229,6 +338,41 @@ fn converted(value: RawBsonRef<'_>, target: &str) -> Result<RawBson, ServerError
             other => unsupported(other, target),
         },
         other => unsupported(value, other),
+    }
+}
+
+/// The conversion between text and binary data, and between binary data; `None` for any other.
+fn to_or_from_binary(
+    value: RawBsonRef<'_>,
+    target: Target,
+) -> Option<Result<RawBson, ServerError>> {
+    if !target.has_binary && target.format.is_none() {
+        return None;
+    }
+    let format = || {
+        target.format.ok_or_else(|| {
+            ServerError::new(
+                Code::location(4_341_115),
+                "$convert between a string and binary data needs a 'format'",
+            )
+        })
+    };
+    match (value, target.name) {
+        (RawBsonRef::Binary(binary), "string") => {
+            Some(format().and_then(|format| binary::to_text(binary, format)))
+        }
+        (RawBsonRef::String(text), "binData") => {
+            Some(format().and_then(|format| binary::from_text(text, format, target.subtype)))
+        }
+        (RawBsonRef::Binary(binary), "binData") => Some(if binary.subtype == target.subtype {
+            Ok(RawBson::Binary(binary.to_binary()))
+        } else {
+            failure(
+                "Conversion to another subtype of binary data is unsupported in $convert with no onError value"
+                    .to_owned(),
+            )
+        }),
+        _ => None,
     }
 }
 

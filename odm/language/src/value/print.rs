@@ -165,7 +165,8 @@ fn db_pointer(text: &mut String, value: RawBsonRef<'_>) {
     push(text, format_args!("DBRef('{name}',{id})"));
 }
 
-fn hex(text: &mut String, bytes: &[u8]) {
+/// Appends two digits for each byte, in upper case.
+pub(crate) fn hex(text: &mut String, bytes: &[u8]) {
     for byte in bytes {
         push(text, format_args!("{byte:02X}"));
     }

@@ -407,6 +407,11 @@ fn additions() -> Vec<(ServerVersion, &'static str, Vec<&'static str>)> {
             percentile::ACCUMULATORS.to_vec(),
         ),
         expressions(ServerVersion::V8_0),
+        (
+            ServerVersion::V8_0,
+            "arguments of `$convert`",
+            expression::added_arguments("$convert", ServerVersion::V8_0),
+        ),
         (ServerVersion::V8_0, "fields of `update.updates`", fields),
         (
             ServerVersion::V8_0,
@@ -421,13 +426,7 @@ fn additions() -> Vec<(ServerVersion, &'static str, Vec<&'static str>)> {
 }
 
 /// What 7.0 and 8.0 have, and the engine does not.
-const NOT_ADDED: &[(ServerVersion, &str)] = &[
-    (ServerVersion::V7_0, "compound wildcard indexes"),
-    (
-        ServerVersion::V8_0,
-        "`$toUUID`, `$convert` from and to binary data",
-    ),
-];
+const NOT_ADDED: &[(ServerVersion, &str)] = &[(ServerVersion::V7_0, "compound wildcard indexes")];
 
 fn write_additions(page: &mut String) {
     page.push_str(

@@ -1,6 +1,6 @@
 //! What later versions add: their operators run there, and an older version refuses them as unknown.
 
-use bson::{Bson, Document, doc};
+use bson::{Binary, Bson, Document, doc};
 use odm_language::version::ServerVersion;
 
 use super::run;
@@ -108,6 +108,124 @@ fn bits_are_combined() {
         (doc! { "$bitNot": "x" }, Err(14)),
         (doc! { "$bitNot": [1, 2] }, Err(16020)),
     ]);
+}
+
+#[test]
+fn binary_data_is_text_in_six_formats() {
+    let run = filled(ServerVersion::V8_0);
+    let binary = |subtype: u8, bytes: &[u8]| {
+        Bson::Binary(Binary {
+            subtype: subtype.into(),
+            bytes: bytes.to_vec(),
+        })
+    };
+    let uuid = "00112233-4455-6677-8899-aabbccddeeff";
+    let bytes: Vec<u8> = (0..16).map(|digit| digit * 0x11).collect();
+    let generic = [0x3e, 0x3f, 0xff];
+    let cases = [
+        ("auto", 0, &generic[..], "Pj//"),
+        ("auto", 4, &bytes[..], uuid),
+        ("base64", 0, &generic, "Pj//"),
+        ("base64", 128, b"a", "YQ=="),
+        ("base64url", 0, &generic, "Pj__"),
+        ("base64url", 0, b"a", "YQ"),
+        ("hex", 5, &generic, "3E3FFF"),
+        ("utf8", 0, "é".as_bytes(), "é"),
+        ("uuid", 4, &bytes, uuid),
+    ];
+    for (format, subtype, bytes, text) in cases {
+        let value = binary(subtype, bytes);
+        let written = doc! { "$convert": { "input": &value, "to": "string", "format": format } };
+        assert_eq!(evaluated(&run, written), Ok(text.into()), "{format}");
+        if format != "auto" {
+            let to = doc! { "type": "binData", "subtype": i32::from(subtype) };
+            let read = doc! { "$convert": { "input": text, "to": to, "format": format } };
+            assert_eq!(evaluated(&run, read), Ok(value), "{format}");
+        }
+    }
+    let convert = |input: Bson, to: Bson, format: Bson| doc! { "$convert": { "input": input, "to": to, "format": format } };
+    let of_uuid = || Bson::from(doc! { "type": 5, "subtype": 4 });
+    for (expression, wanted) in [
+        (doc! { "$toUUID": uuid }, Ok(binary(4, &bytes))),
+        (doc! { "$toUUID": binary(4, &bytes) }, Ok(binary(4, &bytes))),
+        (doc! { "$toUUID": "$nope" }, Ok(Bson::Null)),
+        (doc! { "$toUUID": uuid.replace('-', "") }, Err(241)),
+        (doc! { "$toUUID": 5 }, Err(241)),
+        (doc! { "$toUUID": binary(0, &bytes) }, Err(241)),
+        (doc! { "$toString": binary(4, &bytes) }, Ok(uuid.into())),
+        (doc! { "$toString": binary(0, b"a") }, Ok("YQ==".into())),
+        (
+            convert("YQ".into(), "binData".into(), "base64url".into()),
+            Ok(binary(0, b"a")),
+        ),
+        (
+            convert("YQ==".into(), 5.into(), "base64url".into()),
+            Ok(binary(0, b"a")),
+        ),
+        (convert("YQ".into(), 5.into(), "base64".into()), Err(241)),
+        (convert("Pj__".into(), 5.into(), "base64".into()), Err(241)),
+        (convert("abc".into(), 5.into(), "hex".into()), Err(241)),
+        (convert("+1".into(), 5.into(), "hex".into()), Err(241)),
+        (convert("YQ==".into(), 5.into(), "auto".into()), Err(241)),
+        (convert("YQ==".into(), of_uuid(), "base64".into()), Err(241)),
+        (convert(uuid.into(), 5.into(), "uuid".into()), Err(241)),
+        (
+            convert(binary(0, &[255]), 2.into(), "utf8".into()),
+            Err(241),
+        ),
+        (convert(binary(0, b"a"), of_uuid(), Bson::Null), Err(241)),
+        (
+            convert(binary(0, b"a"), 5.into(), Bson::Null),
+            Ok(binary(0, b"a")),
+        ),
+        (convert(true.into(), 5.into(), "hex".into()), Err(241)),
+        (convert("a".into(), 5.into(), Bson::Null), Err(4_341_115)),
+        (convert("a".into(), 5.into(), 5.into()), Err(9)),
+        (convert("a".into(), 5.into(), "rot13".into()), Err(2)),
+        (
+            convert("a".into(), doc! { "subtype": 4 }.into(), Bson::Null),
+            Err(9),
+        ),
+        (
+            convert(
+                "a".into(),
+                doc! { "type": 5, "subtype": 10 }.into(),
+                "utf8".into(),
+            ),
+            Err(9),
+        ),
+        (
+            convert(Bson::Null, of_uuid(), "uuid".into()),
+            Ok(Bson::Null),
+        ),
+        (
+            doc! { "$convert": { "input": "x", "to": of_uuid(), "format": "uuid", "onError": "no" } },
+            Ok("no".into()),
+        ),
+        (
+            doc! { "$convert": { "input": "$nope", "to": 5, "format": "hex", "onNull": "none" } },
+            Ok("none".into()),
+        ),
+    ] {
+        assert_eq!(evaluated(&run, expression.clone()), wanted, "{expression}");
+    }
+    let old = filled(ServerVersion::V7_0);
+    for (expression, code) in [
+        (doc! { "$toUUID": uuid }, UNKNOWN),
+        (doc! { "$toString": binary(4, &bytes) }, 241),
+        (convert("a".into(), 5.into(), "hex".into()), 9),
+        (
+            doc! { "$convert": { "input": "a", "to": { "type": 5 } } },
+            9,
+        ),
+        (doc! { "$convert": { "input": "a", "to": 5 } }, 241),
+    ] {
+        assert_eq!(
+            evaluated(&old, expression.clone()),
+            Err(code),
+            "{expression}"
+        );
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
+use odm_language::expression::meta::Known;
 use odm_language::matcher::Matcher;
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, values};
@@ -39,6 +40,7 @@ pub(crate) use self::source::{
 };
 pub(crate) use self::stage::{Cx, DOCUMENTS, GEO_NEAR, Other, not_first};
 
+use self::metadata::Origin;
 use self::stage::{CHANGE_STREAM, Planned, Stage};
 #[cfg(test)]
 pub(crate) use self::stages::{
@@ -86,6 +88,8 @@ impl Leading {
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     stages: Vec<Box<dyn Stage>>,
+    /// Whether a stage reads the metadata of documents.
+    asks: bool,
 }
 
 /// Removes a sort that ends the pipeline so far, or that only filters follow. Of two adjacent sorts, mongod runs only
@@ -104,14 +108,21 @@ fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
 impl Pipeline {
     /// Compiles a pipeline that has passed [`outline::check`].
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
-        let pipeline = Self::compile(stages, globals)?;
+        let pipeline = Self::compile(stages, Origin::Own, globals)?;
+        pipeline.check_places()?;
+        Ok(pipeline)
+    }
+
+    /// Compiles a pipeline of a `$facet`.
+    fn parse_facet(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
+        let pipeline = Self::compile(stages, Origin::Around, globals)?;
         pipeline.check_places()?;
         Ok(pipeline)
     }
 
     /// Compiles the stages without checking their positions.
-    fn compile(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
-        metadata::check_support(stages, globals)?;
+    fn compile(stages: &RawArray, origin: Origin, globals: &Globals) -> Result<Self, ServerError> {
+        metadata::check_support(stages, origin, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
             let (name, spec) = single(stage)?;
@@ -125,7 +136,7 @@ impl Pipeline {
                 parsed.push(stage);
             }
         }
-        metadata::check(stages)?;
+        metadata::check(stages, origin)?;
         // Like mongod, drop filters of everything in front of a `$geoNear`, which must be first.
         let is_empty = |stage: &dyn Stage| matches!(stage.planned(), Planned::Filter(filter) if filter.is_empty());
         let near = parsed
@@ -136,7 +147,10 @@ impl Pipeline {
         {
             parsed.drain(..at);
         }
-        Ok(Self { stages: parsed })
+        Ok(Self {
+            stages: parsed,
+            asks: metadata::is_used(stages),
+        })
     }
 
     /// Rejects stages that write before the end, and stages that bring their own documents after the start.
@@ -265,7 +279,7 @@ impl Pipeline {
                 format!("{stage} is not allowed within a {outer}'s sub-pipeline"),
             )
         };
-        let pipeline = Self::compile(stages, globals).map_err(|error| {
+        let pipeline = Self::compile(stages, Origin::Own, globals).map_err(|error| {
             if is_change_stream(&error) {
                 outside(CHANGE_STREAM)
             } else {
@@ -375,7 +389,9 @@ impl Pipeline {
                 .stages
                 .iter()
                 .skip(skip)
-                .try_fold(input, |input, stage| stage.run(input, cx));
+                .try_fold(input, |input, stage| {
+                    Ok(self.remembered(&**stage, stage.run(input, cx)?, cx.globals))
+                });
         };
         let mut stages = self.stages.iter().enumerate().skip(skip);
         stages.try_fold(counts.input(self.address(), input), |input, (at, stage)| {
@@ -383,8 +399,23 @@ impl Pipeline {
             if stage.target().is_some() {
                 return Ok(drained(input));
             }
-            counts.run((self.address(), Some(at)), &**stage, input, cx)
+            let output = counts.run((self.address(), Some(at)), &**stage, input, cx)?;
+            Ok(self.remembered(&**stage, output, cx.globals))
         })
+    }
+
+    /// The documents of a stage, without the metadata of its input if the stage forgets it.
+    fn remembered<'a>(
+        &self,
+        stage: &dyn Stage,
+        output: Documents<'a>,
+        globals: &'a Globals,
+    ) -> Documents<'a> {
+        if self.asks && stage.forgets_metadata() {
+            Box::new(output.inspect(|_| globals.set_known(Known::default())))
+        } else {
+            output
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::case::cases;
 cases![
     words_and_phrases,
     scores,
+    scores_behind_stages,
     signed_numbers_in_paths_are_names,
     a_field_language_holds_anything,
     a_language_is_declared,
@@ -107,6 +108,106 @@ async fn scores(db: &Db) {
             doc! {"_id": 2, "title": "Running", "score": 0.666_666_666_666_666_6},
         ]
     );
+}
+
+/// Scores belong to documents: facets, samples and look-ups keep them, and a group has none.
+async fn scores_behind_stages(db: &Db) {
+    notes(db).await;
+    let score = || doc! {"$meta": "textScore"};
+    let scored = || doc! {"$project": {"score": score()}};
+    let by_id = || doc! {"$sort": {"_id": 1}};
+    let best = [5.166_666_666_666_666, 0.666_666_666_666_666_6, 1.25];
+    let each = |more: BsonDocument| -> Vec<BsonDocument> {
+        let documents = (1_i32..).zip(best).map(|(id, score)| {
+            let mut document = doc! {"_id": id};
+            document.extend(more.clone());
+            document.insert("score", score);
+            document
+        });
+        documents.collect()
+    };
+    let cases = [
+        (
+            vec![doc! {"$facet": {
+                "best": [{"$sort": {"s": score()}}, {"$limit": 2}, scored()],
+                "all": [{"$count": "n"}],
+                "each": [{"$group": {"_id": score()}}, {"$sort": {"_id": 1}}, {"$limit": 1}],
+            }}],
+            vec![doc! {
+                "best": [{"_id": 1, "score": best[0]}, {"_id": 3, "score": best[2]}],
+                "all": [{"n": 3}],
+                "each": [{"_id": best[1]}],
+            }],
+        ),
+        (
+            vec![
+                doc! {"$facet": {"all": [{"$count": "n"}]}},
+                doc! {"$project": {"all.n": 1, "score": score()}},
+            ],
+            vec![doc! {"all": [{"n": 3}]}],
+        ),
+        (
+            vec![doc! {"$sample": {"size": 9}}, by_id(), scored()],
+            each(doc! {}),
+        ),
+        (
+            vec![
+                doc! {"$graphLookup": {"from": "notes", "startWith": "$_id", "connectFromField": "title",
+                "connectToField": "_id", "as": "same"}},
+                by_id(),
+                doc! {"$project": {"same": {"$size": "$same"}, "score": score()}},
+            ],
+            each(doc! {"same": 1}),
+        ),
+        (
+            vec![
+                doc! {"$group": {"_id": null, "n": {"$sum": score()}}},
+                doc! {"$project": {"n": {"$gt": ["$n", 7]}, "score": score()}},
+            ],
+            vec![doc! {"_id": null, "n": true}],
+        ),
+        (
+            vec![doc! {"$count": "n"}, doc! {"$set": {"score": score()}}],
+            vec![doc! {"n": 3}],
+        ),
+        (
+            vec![
+                doc! {"$sortByCount": {"$gt": [score(), 1]}},
+                doc! {"$set": {"score": score()}},
+            ],
+            vec![
+                doc! {"_id": true, "count": 2},
+                doc! {"_id": false, "count": 1},
+            ],
+        ),
+        (
+            vec![
+                doc! {"$bucket": {"groupBy": score(), "boundaries": [0, 1, 10]}},
+                doc! {"$set": {"score": score()}},
+            ],
+            vec![doc! {"_id": 0, "count": 1}, doc! {"_id": 1, "count": 2}],
+        ),
+        (
+            vec![
+                doc! {"$bucketAuto": {"groupBy": {"$lt": [score(), 1]}, "buckets": 2,
+                "output": {"best": {"$max": score()}}}},
+                doc! {"$project": {"_id": 0, "best": 1, "score": score()}},
+            ],
+            vec![doc! {"best": best[0]}, doc! {"best": best[1]}],
+        ),
+    ];
+    for (stages, wanted) in cases {
+        let mut pipeline = vec![doc! {"$match": {"$text": {"$search": "coffee shop"}}}];
+        pipeline.extend(stages);
+        let shown = format!("{pipeline:?}");
+        let found = db.run_command(doc! {"aggregate": "notes", "pipeline": pipeline, "cursor": {}});
+        assert_eq!(found.all().await.unwrap(), wanted, "{shown}");
+    }
+    // A facet has no score where nothing searched.
+    let facet = doc! {"$facet": {"a": [scored()]}};
+    let refused = db.run_command(doc! {"aggregate": "notes", "pipeline": [facet], "cursor": {}});
+    let refused = refused.all().await.unwrap_err();
+    assert_eq!(refused.code(), Some(odm::Code::from(40218)), "{refused}");
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

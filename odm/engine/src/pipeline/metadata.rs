@@ -12,6 +12,7 @@ use crate::pipeline::stage::GEO_NEAR;
 const TRANSPARENT: &[&str] = &[
     "$addFields",
     "$geoNear",
+    "$graphLookup",
     "$limit",
     "$lookup",
     "$match",
@@ -19,6 +20,7 @@ const TRANSPARENT: &[&str] = &[
     "$redact",
     "$replaceRoot",
     "$replaceWith",
+    "$sample",
     "$set",
     "$skip",
     "$sort",
@@ -26,9 +28,31 @@ const TRANSPARENT: &[&str] = &[
     "$unwind",
 ];
 
+/// Stages that make documents without metadata, and can read that of their input. Sorted.
+const FORGETTING: &[&str] = &[
+    "$bucket",
+    "$bucketAuto",
+    "$count",
+    "$facet",
+    "$group",
+    "$sortByCount",
+];
+
+/// Where a pipeline gets its documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Its own stages find them.
+    Own,
+    /// The pipeline around a `$facet`, which was checked for the metadata that the facets read.
+    Around,
+}
+
 /// Iterates over the stages, with their use of `$text` and metadata so far.
-fn searched(stages: &RawArray) -> impl Iterator<Item = StageMetadata<'_>> {
-    let (mut is_searched, mut is_near) = (false, false);
+fn searched(stages: &RawArray, origin: Origin) -> impl Iterator<Item = StageMetadata<'_>> {
+    let (mut is_searched, mut is_near) = match origin {
+        Origin::Own => (false, false),
+        Origin::Around => (true, true),
+    };
     let each = values(stages).filter_map(stage).enumerate();
     each.map(move |(at, (name, spec))| {
         let has_text = match (name, spec) {
@@ -67,24 +91,30 @@ struct StageMetadata<'s> {
 }
 
 /// Returns an error for uses of `$text` and metadata that the engine does not support.
-pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), ServerError> {
+pub(super) fn check_support(
+    stages: &RawArray,
+    origin: Origin,
+    globals: &Globals,
+) -> Result<(), ServerError> {
     let mut opaque = None;
-    for stage in searched(stages) {
+    for stage in searched(stages, origin) {
         let name = stage.name;
         if stage.has_text && stage.is_first && globals.is_inner_pipeline() {
             return Err(unsupported("$text inside another stage's pipeline"));
         }
-        let transparent = TRANSPARENT.binary_search(&name).is_ok();
+        let is_supported = [TRANSPARENT, FORGETTING]
+            .iter()
+            .any(|names| names.binary_search(&name).is_ok());
         // A missing score is mongod's error, which `check` returns.
         if stage.asks && !stage.lacks_score && stage.lacks_distance.is_none() {
             if let Some(opaque) = opaque {
                 return Err(unsupported(&format!("$meta after {opaque}")));
             }
-            if !transparent && !matches!(name, "$bucket" | "$bucketAuto" | "$group") {
+            if !is_supported {
                 return Err(unsupported(&format!("$meta in {name}")));
             }
         }
-        if !transparent {
+        if !is_supported {
             opaque = opaque.or(Some(name));
         }
     }
@@ -92,8 +122,8 @@ pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), 
 }
 
 /// Returns an error for a `$text` outside of a leading `$match`, and for a score without a `$text`.
-pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
-    for stage in searched(stages) {
+pub(super) fn check(stages: &RawArray, origin: Origin) -> Result<(), ServerError> {
+    for stage in searched(stages, origin) {
         if stage.has_text && !stage.is_first {
             return Err(ServerError::new(
                 Code::location(17313),
@@ -144,7 +174,8 @@ fn unsupported(what: &str) -> ServerError {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_transparent_stages_are_sorted() {
+    fn the_stages_are_sorted() {
         assert!(super::TRANSPARENT.is_sorted());
+        assert!(super::FORGETTING.is_sorted());
     }
 }

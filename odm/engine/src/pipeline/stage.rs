@@ -29,6 +29,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether its documents are made of several, and have no metadata.
+    fn forgets_metadata(&self) -> bool {
+        false
+    }
+
     /// The path of the array of joined documents that it adds.
     fn joins_as(&self) -> Option<String> {
         None

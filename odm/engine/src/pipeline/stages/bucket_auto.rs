@@ -209,6 +209,10 @@ impl Stage for BucketAuto {
         Some(Dependencies::all(paths))
     }
 
+    fn forgets_metadata(&self) -> bool {
+        true
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut memory = Memory::new(cx.globals);
         let mut entries = Vec::new();

@@ -48,6 +48,10 @@ impl Stage for Count {
         Some(Vec::new())
     }
 
+    fn forgets_metadata(&self) -> bool {
+        true
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut count = 0_i64;
         for document in input {

@@ -45,7 +45,7 @@ pub(super) fn parse(
 ) -> Result<Box<dyn Stage>, ServerError> {
     let mut parsed = Vec::new();
     for (name, stages) in facets(spec)? {
-        let pipeline = Pipeline::parse(stages, globals);
+        let pipeline = Pipeline::parse_facet(stages, globals);
         // Stages that must come first are not allowed in any position, so this check precedes errors about positions.
         if pipeline.is_ok() || pipeline.as_ref().is_err_and(is_of_place) {
             check_inside(stages)?;
@@ -166,11 +166,28 @@ impl Stage for Facet {
         Some(Dependencies::all(paths))
     }
 
+    fn forgets_metadata(&self) -> bool {
+        true
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let documents: Vec<PipelineDocument> = input.collect::<Result<_, _>>()?;
+        let asks = self.0.iter().any(|(_, pipeline)| pipeline.asks);
+        let mut known = Vec::new();
+        let documents = input
+            .inspect(|_| {
+                if asks {
+                    known.push(cx.globals.known());
+                }
+            })
+            .collect::<Result<Vec<PipelineDocument>, _>>()?;
         let mut result = RawDocumentBuf::new();
         for (name, pipeline) in &self.0 {
-            let copies = Box::new(documents.iter().cloned().map(Ok));
+            let copies = Box::new(documents.iter().enumerate().map(|(at, document)| {
+                if let Some(known) = known.get(at) {
+                    cx.globals.set_known(known.clone());
+                }
+                Ok(document.clone())
+            }));
             let mut array = RawArrayBuf::new();
             for document in pipeline.stream(0, copies, cx)? {
                 array.push(&*document?);

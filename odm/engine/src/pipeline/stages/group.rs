@@ -170,6 +170,10 @@ impl Stage for Group {
             .filter(|_| self.fields.iter().all(Field::is_first))
     }
 
+    fn forgets_metadata(&self) -> bool {
+        true
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut memory = Memory::new(cx.globals);
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();

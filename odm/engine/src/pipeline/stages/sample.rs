@@ -60,13 +60,18 @@ impl Stage for Sample {
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let mut documents: Vec<_> = input.collect::<Result<_, _>>()?;
+        let mut documents = input
+            .map(|document| Ok((document?, cx.globals.known())))
+            .collect::<Result<Vec<_>, ServerError>>()?;
         let mut picked = Vec::new();
         while picked.len() < self.0 && !documents.is_empty() {
             let among = u64::try_from(documents.len()).unwrap_or(u64::MAX);
             let index = usize::try_from(cx.source.random() % among).unwrap_or(0);
-            picked.push(Ok(documents.swap_remove(index)));
+            picked.push(documents.swap_remove(index));
         }
-        Ok(Box::new(picked.into_iter()))
+        Ok(Box::new(picked.into_iter().map(|(document, known)| {
+            cx.globals.set_known(known);
+            Ok(document)
+        })))
     }
 }

@@ -262,27 +262,33 @@ impl Tree {
         Ok(())
     }
 
+    /// Adds an entry at a path. It follows the path in a loop, because a path can have 200 parts.
     fn place(&mut self, parts: &[String], path: &str, entry: Entry) -> Result<(), ServerError> {
-        let Some((head, rest)) = parts.split_first() else {
+        let Some((last, above)) = parts.split_last() else {
             return Ok(());
         };
-        let existing = self
-            .fields
-            .iter_mut()
-            .find(|(known, _)| known.name() == head)
-            .map(|(_, entry)| entry);
-        match (existing, rest) {
-            (None, []) => self.fields.push((Segment::new(head), entry)),
-            (None, rest) => {
-                let mut below = Self::default();
-                below.place(rest, path, entry)?;
-                self.fields.push((Segment::new(head), Entry::Below(below)));
-            }
-            (Some(Entry::Below(below)), rest @ [_, ..]) => below.place(rest, path, entry)?,
-            (Some(_), []) => return refuse(31250, format!("Path collision at {path}")),
-            (Some(_), _) => return Err(collides_above(path)),
+        let mut tree = self;
+        for part in above {
+            let at = tree.position(part).unwrap_or_else(|| {
+                let below = Entry::Below(Self::default());
+                tree.fields.push((Segment::new(part), below));
+                tree.fields.len() - 1
+            });
+            tree = match tree.fields.get_mut(at) {
+                Some((_, Entry::Below(below))) => below,
+                _ => return Err(collides_above(path)),
+            };
         }
+        if tree.position(last).is_some() {
+            return refuse(31250, format!("Path collision at {path}"));
+        }
+        tree.fields.push((Segment::new(last), entry));
         Ok(())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        let names = &mut self.fields.iter();
+        names.position(|(known, _)| known.name() == name)
     }
 }
 

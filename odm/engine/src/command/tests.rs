@@ -457,18 +457,26 @@ fn abandoned_transactions_end_after_a_minute() {
 }
 
 #[test]
-fn text_scores_within_a_facet_are_refused() {
+fn text_scores_behind_unions_and_in_windows_are_refused() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| run(&engine, &context, "x", &command);
     run(doc! { "createIndexes": "a", "indexes": [{ "key": { "t": "text" }, "name": "t" }] });
-    let scored = bson::bson!([{ "$project": { "s": { "$meta": "textScore" } } }]);
-    let pipeline = |facet: Bson| {
-        let stages = bson::bson!([{ "$match": { "$text": { "$search": "x" } } }, { "$facet": { "x": facet } }]);
-        run(doc! { "aggregate": "a", "pipeline": stages, "cursor": {} })
+    let score = || doc! { "$meta": "textScore" };
+    let code_of = |stages: &[Document]| {
+        let mut pipeline = vec![doc! { "$match": { "$text": { "$search": "x" } } }];
+        pipeline.extend_from_slice(stages);
+        let reply = run(doc! { "aggregate": "a", "pipeline": pipeline, "cursor": {} });
+        reply.get("code").cloned()
     };
-    assert_eq!(pipeline(scored).get("code"), Some(&Bson::Int32(115)));
-    assert_eq!(
-        pipeline(bson::bson!([{ "$count": "n" }])).get("ok"),
-        Some(&Bson::Double(1.0))
-    );
+    let behind = [
+        doc! { "$unionWith": "b" },
+        doc! { "$sort": { "s": score() } },
+    ];
+    let window = [doc! { "$setWindowFields": { "sortBy": { "s": score() }, "output": {} } }];
+    for stages in [behind.as_slice(), &window] {
+        assert_eq!(code_of(stages), Some(Bson::Int32(115)), "{stages:?}");
+        let facet = doc! { "$facet": { "x": stages } };
+        assert_eq!(code_of(&[facet]), Some(Bson::Int32(115)), "{stages:?}");
+    }
+    assert_eq!(code_of(&[doc! { "$unionWith": "b" }]), None);
 }

@@ -1,7 +1,7 @@
 //! Counters of the stages of an explained pipeline: the documents that they return, and what they read.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
@@ -58,17 +58,21 @@ type Place = (usize, Option<usize>);
 
 /// The counts of all stages of a pipeline, and of the pipelines in it.
 #[derive(Debug, Default)]
-pub(crate) struct Counts(RefCell<HashMap<Place, Ran>>);
+pub(crate) struct Counts(Mutex<HashMap<Place, Ran>>);
 
 impl Counts {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Ran>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The counters of a stage, or of a pipeline's input.
     pub(crate) fn of(&self, place: Place) -> Ran {
-        let counts = self.0.borrow();
+        let counts = self.lock();
         counts.get(&place).cloned().unwrap_or_default()
     }
 
     fn at<R>(&self, place: Place, change: impl FnOnce(&mut Ran) -> R) -> R {
-        change(self.0.borrow_mut().entry(place).or_default())
+        change(self.lock().entry(place).or_default())
     }
 
     /// Counts the documents that the first stage takes.

@@ -1,10 +1,8 @@
 //! The documents that flow between stages. Most stages read a few fields of each document, so a document is copied only
 //! when it has to be whole.
 
-use std::cell::OnceCell;
 use std::ops::Deref;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
@@ -32,13 +30,13 @@ enum Kind {
 /// A document with other values in some of its top-level fields.
 #[derive(Debug, Clone)]
 struct Changed {
-    base: Rc<PipelineDocument>,
+    base: Arc<PipelineDocument>,
     /// The fields that differ from those of `base`.
     names: Names,
     /// The new values; the fields that are not there are removed.
     values: RawDocumentBuf,
     /// The whole document, once it was needed.
-    whole: OnceCell<RawDocumentBuf>,
+    whole: OnceLock<RawDocumentBuf>,
 }
 
 impl Changed {
@@ -88,12 +86,12 @@ impl PipelineDocument {
     }
 
     /// This document with other values in the fields with these names: a field without a value is removed.
-    pub(crate) fn changed(base: Rc<Self>, names: Names, values: RawDocumentBuf) -> Self {
+    pub(crate) fn changed(base: Arc<Self>, names: Names, values: RawDocumentBuf) -> Self {
         Self(Kind::Changed(Changed {
             base,
             names,
             values,
-            whole: OnceCell::new(),
+            whole: OnceLock::new(),
         }))
     }
 
@@ -162,7 +160,7 @@ impl From<RawDocumentBuf> for PipelineDocument {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
+    use std::sync::Arc;
 
     use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
     use bson::{DateTime, Document, doc, rawdoc};
@@ -191,7 +189,7 @@ mod tests {
         let whole = shape.apply(&document, &globals, None).unwrap();
         let names: Names = shape.changed_fields().unwrap().cloned().collect();
         let values = shape.changes(&document, &globals).unwrap();
-        let base = Rc::new(PipelineDocument::from(document));
+        let base = Arc::new(PipelineDocument::from(document));
         (PipelineDocument::changed(base, names, values), whole)
     }
 
@@ -230,7 +228,7 @@ mod tests {
             // A change of a changed document.
             let path = Path::new("z");
             let again = PipelineDocument::changed(
-                Rc::new(changed),
+                Arc::new(changed),
                 path.segments().into(),
                 rawdoc! { "z": true },
             );

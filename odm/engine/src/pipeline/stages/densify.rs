@@ -6,10 +6,9 @@ mod parse;
 
 pub(super) use self::parse::parse;
 
-use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bson::DateTime;
 use bson::Document;
@@ -150,7 +149,18 @@ impl Densify {
 }
 
 /// A sequence whose documents wait to be added.
-type Shared = Rc<RefCell<Sequence>>;
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Sequence>>);
+
+impl Shared {
+    fn new(sequence: Sequence) -> Self {
+        Self(Arc::new(Mutex::new(sequence)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sequence> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A part of the output that is still to be made.
 enum Part {
@@ -240,7 +250,7 @@ impl Run<'_> {
         end: &RawBson,
         is_inclusive: bool,
     ) -> Result<Option<RawDocumentBuf>, ServerError> {
-        let mut sequence = sequence.borrow_mut();
+        let mut sequence = sequence.lock();
         let Some(next) = sequence.next.take() else {
             return Ok(None);
         };
@@ -274,7 +284,7 @@ impl Run<'_> {
 
     /// Moves the sequence behind the value, if it begins there or has reached it.
     fn follow(&self, sequence: &Shared, value: &RawBson) -> Result<(), ServerError> {
-        let mut sequence = sequence.borrow_mut();
+        let mut sequence = sequence.lock();
         let value = value.as_raw_bson_ref();
         let follows = match &sequence.next {
             None => true,
@@ -298,7 +308,7 @@ impl Run<'_> {
 
     /// Adds the documents in front of a document, whose value is neither null nor missing.
     fn lead(&mut self, shared: &Shared, value: RawBsonRef<'_>) -> Result<(), ServerError> {
-        let mut sequence = shared.borrow_mut();
+        let mut sequence = shared.lock();
         if sequence.is_done && self.stage.partition.is_empty() {
             return Ok(());
         }
@@ -319,12 +329,12 @@ impl Run<'_> {
             }
         }
         self.parts.push_back(Part::Fill {
-            sequence: Rc::clone(shared),
+            sequence: shared.clone(),
             end: end.into(),
             is_inclusive: is_one,
         });
         self.parts.push_back(Part::Follow {
-            sequence: Rc::clone(shared),
+            sequence: shared.clone(),
             value: value.into(),
         });
         Ok(())
@@ -332,7 +342,7 @@ impl Run<'_> {
 
     /// Adds the documents behind the last document of a partition, if one of its documents had a value.
     fn finish(&mut self, shared: &Shared) {
-        let sequence = shared.borrow();
+        let sequence = shared.lock();
         if !self.stage.partition.is_empty() && sequence.last.is_none() {
             return;
         }
@@ -341,7 +351,7 @@ impl Run<'_> {
             && !sequence.is_done
         {
             self.parts.push_back(Part::Fill {
-                sequence: Rc::clone(shared),
+                sequence: shared.clone(),
                 end: upper.clone(),
                 is_inclusive: self.is_one() && sequence.last.is_none(),
             });
@@ -350,7 +360,7 @@ impl Run<'_> {
 
     /// A sequence before its first value.
     fn start(&self, fields: RawDocumentBuf) -> Shared {
-        Rc::new(RefCell::new(Sequence {
+        Shared::new(Sequence {
             fields,
             next: match &self.stage.bounds {
                 Bounds::Explicit(lower, _) => Some(lower.clone()),
@@ -358,7 +368,7 @@ impl Run<'_> {
             },
             last: None,
             is_done: false,
-        }))
+        })
     }
 
     /// Takes a document where partitions follow each other, each with the same bounds or with its own.
@@ -403,14 +413,14 @@ impl Run<'_> {
                     );
                 }
                 check_kind(value, matches!(self.stage.step, Step::Units { .. }))?;
-                self.across.sequences.push(Rc::new(RefCell::new(Sequence {
+                self.across.sequences.push(Shared::new(Sequence {
                     fields,
                     next: Some(least),
                     last: None,
                     is_done: false,
-                })));
+                }));
             }
-            if let Some(sequence) = self.across.sequences.get(place).map(Rc::clone) {
+            if let Some(sequence) = self.across.sequences.get(place).cloned() {
                 self.lead(&sequence, value)?;
             }
             self.across.greatest = Some(value.into());
@@ -439,7 +449,7 @@ impl Run<'_> {
         if let Some(greatest) = self.across.greatest.take() {
             for sequence in std::mem::take(&mut self.across.sequences) {
                 // A step may be too small to move a large number.
-                let is_there = sequence.borrow().last.as_ref().is_some_and(|last| {
+                let is_there = sequence.lock().last.as_ref().is_some_and(|last| {
                     self.compare(last.as_raw_bson_ref(), greatest.as_raw_bson_ref())
                         .is_eq()
                 });

@@ -1,6 +1,5 @@
 //! `$addFields $project $replaceRoot $replaceWith $set $unset`: turn each document into one other document.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use bson::Document;
@@ -88,7 +87,7 @@ impl Stage for Reshape {
             let document = document?;
             let values = self.shape.changes(&document, cx.globals)?;
             let names = Arc::clone(&names);
-            Ok(PipelineDocument::changed(Rc::new(document), names, values))
+            Ok(PipelineDocument::changed(Arc::new(document), names, values))
         })))
     }
 

@@ -294,7 +294,7 @@ impl SetWindowFields {
         &'a self,
         input: Documents<'a>,
         cx: Cx<'a>,
-    ) -> Result<Box<dyn Iterator<Item = Result<Keyed, ServerError>> + 'a>, ServerError> {
+    ) -> Result<Box<dyn Iterator<Item = Result<Keyed, ServerError>> + Send + 'a>, ServerError> {
         let keyed = input.map(move |document| {
             let document = document?;
             Ok((self.partition.key(&document, cx.globals)?, document))

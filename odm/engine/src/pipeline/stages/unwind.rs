@@ -1,6 +1,5 @@
 //! `$unwind`: one document for each element of an array.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -206,7 +205,7 @@ impl Unwindable {
 impl Unwind {
     fn unwound(&self, document: PipelineDocument, names: &Names) -> Vec<PipelineDocument> {
         match Unwindable::of(at(&document, self.path.segments())) {
-            Unwindable::Items => self.items(&Rc::new(document), names),
+            Unwindable::Items => self.items(&Arc::new(document), names),
             // The index replaces the array, either under its name or below it.
             Unwindable::EmptyArray
                 if self.keep_empty
@@ -220,7 +219,7 @@ impl Unwind {
             Unwindable::EmptyArray if self.keep_empty => {
                 let fields = with(&Self::fields(&document, names), &self.parts, None);
                 let values = self.with_index(fields, RawBsonRef::Null);
-                let base = Rc::new(document);
+                let base = Arc::new(document);
                 vec![PipelineDocument::changed(base, Arc::clone(names), values)]
             }
             Unwindable::Nothing if self.keep_empty => vec![self.numbered(document, names)],
@@ -230,7 +229,7 @@ impl Unwind {
     }
 
     /// One document for each element of the array, all of the same document.
-    fn items(&self, base: &Rc<PipelineDocument>, names: &Names) -> Vec<PipelineDocument> {
+    fn items(&self, base: &Arc<PipelineDocument>, names: &Names) -> Vec<PipelineDocument> {
         let array = at(base, self.path.segments());
         let items = array.and_then(|array| array.children());
         let is_plain = self.parts.len() == 1 && self.index.is_none();
@@ -245,7 +244,7 @@ impl Unwind {
             self.with_index(fields, RawBsonRef::Int64(at))
         });
         values
-            .map(|values| PipelineDocument::changed(Rc::clone(base), Arc::clone(names), values))
+            .map(|values| PipelineDocument::changed(Arc::clone(base), Arc::clone(names), values))
             .collect()
     }
 
@@ -266,7 +265,7 @@ impl Unwind {
             return document;
         }
         let values = self.with_index(Self::fields(&document, names), RawBsonRef::Null);
-        PipelineDocument::changed(Rc::new(document), Arc::clone(names), values)
+        PipelineDocument::changed(Arc::new(document), Arc::clone(names), values)
     }
 
     fn with_index(&self, fields: RawDocumentBuf, index: RawBsonRef<'_>) -> RawDocumentBuf {

@@ -12,6 +12,7 @@ const PROFILE: &str = "compares the entries of the profiler, which has one for e
 /// Cases whose assertions are about what a fault changes, by the beginning of their names, with the reason. On a hostile
 /// store they run with everything shuffled, and without the rest.
 const SPARED: &[(&str, &str)] = &[
+    ("aggregate_cursors::", BATCHES),
     ("budgets::", COMMANDS),
     ("checks::the_commands_do_not_grow", COMMANDS),
     (

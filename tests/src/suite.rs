@@ -1,6 +1,7 @@
 //! The cases, one file for each feature.
 
 mod advice;
+mod aggregate_cursors;
 mod any_money;
 mod bounds;
 mod bounds_in_upserts;
@@ -119,6 +120,7 @@ use crate::case::Case;
 pub(crate) fn cases() -> Vec<Case> {
     [
         advice::CASES,
+        aggregate_cursors::CASES,
         bounds::CASES,
         bounds_in_upserts::CASES,
         buckets::CASES,

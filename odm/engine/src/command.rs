@@ -42,6 +42,7 @@ mod profiler;
 pub mod reply;
 mod retry;
 mod session;
+mod sink;
 mod source;
 pub(crate) mod state;
 mod statements;

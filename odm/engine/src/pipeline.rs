@@ -15,12 +15,15 @@ mod optimize;
 pub(crate) mod outline;
 pub(crate) mod projection;
 mod shown;
+mod sink;
 pub(crate) mod sort;
 mod source;
 mod stage;
 mod stages;
 #[cfg(test)]
 mod tests;
+
+use std::ops::Range;
 
 use bson::Document;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -35,13 +38,13 @@ use odm_language::value::raw::{elements, values};
 pub(crate) use self::counts::{Counts, Reads};
 pub(crate) use self::document::PipelineDocument;
 pub(crate) use self::shown::{Printer, number};
-pub(crate) use self::source::{
-    Documents, Located, MergeWrite, Merging, Source, Statistics, StatisticsOf, WriteTarget,
-};
+pub(crate) use self::sink::{MergeWrite, Merging, Sink, WriteTarget};
+pub(crate) use self::source::{Documents, Located, Source, Statistics, StatisticsOf};
 pub(crate) use self::stage::{Cx, DOCUMENTS, GEO_NEAR, Other, not_first};
 
 use self::metadata::Origin;
-use self::stage::{CHANGE_STREAM, Planned, Stage};
+use self::source::{deferred, drained};
+use self::stage::{CHANGE_STREAM, Planned, Stage, WritingStage};
 #[cfg(test)]
 pub(crate) use self::stages::{
     known as known_stages, known_options as known_stage_options, runs_accumulator,
@@ -81,6 +84,11 @@ impl Leading {
     /// Whether a skip or a limit is among the stages.
     fn is_cut(&self) -> bool {
         self.skip > 0 || self.limit.is_some()
+    }
+
+    /// Whether the stages leave out no document but by a filter, and sort nothing.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.sort.is_none() && !self.is_cut()
     }
 }
 
@@ -157,7 +165,11 @@ impl Pipeline {
     fn check_places(&self) -> Result<(), ServerError> {
         let parsed = &self.stages;
         let last = parsed.len().saturating_sub(1);
-        if let Some(target) = parsed.iter().take(last).find_map(|stage| stage.target()) {
+        if let Some(target) = parsed
+            .iter()
+            .take(last)
+            .find_map(|stage| target_of(&**stage))
+        {
             return Err(ServerError::new(
                 Code::location(40601),
                 format!(
@@ -286,7 +298,10 @@ impl Pipeline {
                 error
             }
         })?;
-        let mut targets = pipeline.stages.iter().filter_map(|stage| stage.target());
+        let mut targets = pipeline
+            .stages
+            .iter()
+            .filter_map(|stage| target_of(&**stage));
         if let Some(target) = targets.next() {
             return Err(outside(target.stage));
         }
@@ -306,7 +321,7 @@ impl Pipeline {
 
     /// The collection to write to, if the pipeline ends in `$merge` or `$out`.
     pub(crate) fn target(&self) -> Option<WriteTarget<'_>> {
-        self.stages.last().and_then(|stage| stage.target())
+        self.stages.last().and_then(|stage| target_of(&**stage))
     }
 
     /// The other collections that the pipeline reads or writes.
@@ -317,15 +332,50 @@ impl Pipeline {
             .collect()
     }
 
-    /// Streams `input` through the stages, starting at index `skip`. Errors get the prefix that mongod gives to errors
-    /// of plan execution.
+    /// Streams `input` through the stages, from index `skip` on. The first stage starts at once if it brings its own
+    /// documents, because it may plan a query; the others wait for the first request.
     pub(crate) fn run<'a>(
         &'a self,
         skip: usize,
         input: Documents<'a>,
         cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
-        let documents = self.stream(skip, input, cx).map_err(|error| {
+        let (skip, input) = self.begin(skip, input, cx)?;
+        let documents = deferred(move || self.stream(skip, input, cx));
+        Ok(Box::new(documents.map(|document| {
+            document.and_then(PipelineDocument::checked)
+        })))
+    }
+
+    /// Streams `input` through the stages, from index `skip` on, into the last one, which writes.
+    pub(crate) fn write(
+        &self,
+        skip: usize,
+        input: Documents<'_>,
+        cx: Cx<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ServerError> {
+        let (skip, input) = self.begin(skip, input, cx)?;
+        let Some(last) = self.stages.last().and_then(|stage| stage.writing()) else {
+            return Ok(());
+        };
+        let documents = self.stream_in(skip..self.len() - 1, input, cx);
+        documents
+            .and_then(|documents| last.write(documents, cx, sink))
+            .map_err(while_running)
+    }
+
+    /// Starts a first stage that brings its own documents. Returns the index of the next stage, and its input.
+    fn begin<'a>(
+        &'a self,
+        skip: usize,
+        input: Documents<'a>,
+        cx: Cx<'a>,
+    ) -> Result<(usize, Documents<'a>), ServerError> {
+        let Some(first) = self.stages.first().filter(|it| it.begins().is_some()) else {
+            return Ok((skip, input));
+        };
+        let documents = first.run(input, cx).map_err(|error| {
             // A `$geoNear` is planned here.
             if self.begins() == Some(GEO_NEAR) && is_planning(&error) {
                 error
@@ -333,11 +383,7 @@ impl Pipeline {
                 while_running(error)
             }
         })?;
-        Ok(Box::new(documents.map(|document| {
-            document
-                .and_then(PipelineDocument::checked)
-                .map_err(while_running)
-        })))
+        Ok((1, self.remembered(&**first, documents, cx.globals)))
     }
 
     /// Streams `input` through the stages of a pipeline that is explained, from index `skip` on.
@@ -378,25 +424,33 @@ impl Pipeline {
         self.stream(0, input, cx)
     }
 
+    /// Streams `input` through the stages, from index `skip` on.
     fn stream<'a>(
         &'a self,
         skip: usize,
         input: Documents<'a>,
         cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
+        self.stream_in(skip..self.len(), input, cx)
+    }
+
+    /// Streams `input` through the stages at these indexes.
+    fn stream_in<'a>(
+        &'a self,
+        range: Range<usize>,
+        input: Documents<'a>,
+        cx: Cx<'a>,
+    ) -> Result<Documents<'a>, ServerError> {
+        let stages = self.stages.iter().enumerate();
+        let mut stages = stages.skip(range.start).take(range.len());
         let Some(counts) = cx.counts else {
-            return self
-                .stages
-                .iter()
-                .skip(skip)
-                .try_fold(input, |input, stage| {
-                    Ok(self.remembered(&**stage, stage.run(input, cx)?, cx.globals))
-                });
+            return stages.try_fold(input, |input, (_, stage)| {
+                Ok(self.remembered(&**stage, stage.run(input, cx)?, cx.globals))
+            });
         };
-        let mut stages = self.stages.iter().enumerate().skip(skip);
         stages.try_fold(counts.input(self.address(), input), |input, (at, stage)| {
             // An explained pipeline writes nothing.
-            if stage.target().is_some() {
+            if stage.writing().is_some() {
                 return Ok(drained(input));
             }
             let output = counts.run((self.address(), Some(at)), &**stage, input, cx)?;
@@ -419,9 +473,9 @@ impl Pipeline {
     }
 }
 
-/// Nothing but the errors of the documents.
-fn drained(documents: Documents<'_>) -> Documents<'_> {
-    Box::new(documents.filter(Result::is_err))
+/// The collection that a stage writes to.
+fn target_of(stage: &dyn Stage) -> Option<WriteTarget<'_>> {
+    stage.writing().map(WritingStage::target)
 }
 
 /// The name of a stage and its specification.
@@ -478,7 +532,8 @@ pub(crate) fn made_of(stage: &str) -> &str {
     }
 }
 
-fn while_running(error: ServerError) -> ServerError {
+/// Adds the prefix of errors in the first batch of a cursor.
+pub(crate) fn while_running(error: ServerError) -> ServerError {
     if error.labels().is_empty() {
         error.within("PlanExecutor error during aggregation")
     } else {

@@ -1,35 +1,29 @@
 //! `aggregate`.
 
+mod cursor;
+
 use std::borrow::Cow;
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
-use odm_language::expression::meta::Known;
-use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw;
 
-use crate::catalog::collection::document;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
-use crate::command::batch::{first_batch, session_of, transaction_of};
 use crate::command::change_stream;
 use crate::command::collections::batch_size;
-use crate::command::compat::canonical_query::{CanonicalQuery, SIMPLE};
 use crate::command::compat::explain::aggregation;
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments;
 use crate::command::generic_arguments::InTransaction;
 use crate::command::invocation::Invocation;
-use crate::command::reply::Page;
-use crate::command::source::CallSource;
 use crate::command::view;
-use crate::cursor::query::{Found, Query, QueryOutput};
-use crate::cursor::registry::{Cursor, Item, Results, Tail};
-use crate::pipeline::{
-    self, Counts, Cx, DOCUMENTS, Documents, GEO_NEAR, Leading, Pipeline, PipelineDocument, outline,
-};
+use crate::cursor::query::{Query, QueryOutput};
+use crate::pipeline::{self, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
 use crate::planner::requirements::Distinct;
+
+pub(crate) use self::cursor::open;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("pipeline", Kind::Any),
@@ -206,91 +200,6 @@ impl<'a> Aggregate<'a> {
             },
         }
     }
-
-    /// All result documents of the pipeline.
-    pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Vec<Item>, ServerError> {
-        self.run_counted(call, None)
-    }
-
-    /// Runs the pipeline without writing, and counts what its stages do.
-    pub(crate) fn count(
-        &self,
-        call: &mut Invocation<'_>,
-        counts: &Counts,
-    ) -> Result<(), ServerError> {
-        self.run_counted(call, Some(counts)).map(drop)
-    }
-
-    fn run_counted(
-        &self,
-        call: &mut Invocation<'_>,
-        counts: Option<&Counts>,
-    ) -> Result<Vec<Item>, ServerError> {
-        let collection = call.find_collection(&self.base);
-        let prepared = self
-            .query()
-            .prepare(collection.as_deref())
-            .map_err(|error| {
-                let pictured = CanonicalQuery {
-                    namespace: &self.base,
-                    filter: self.leading.filter.as_deref(),
-                    sort: self.leading.sort.as_deref(),
-                    projection: None,
-                    window: String::new(),
-                    collation: SIMPLE,
-                };
-                pictured.explain_hint(error)
-            })?;
-        let mut output = Vec::new();
-        if collection.is_none() && self.pipeline.begins().is_none() {
-            call.name_plan("EOF");
-        }
-        {
-            let given = call.context.input().cloned();
-            let input: Documents<'_> =
-                match collection.filter(|_| self.pipeline.begins().is_none() && given.is_none()) {
-                    None => Box::new(given.into_iter().flat_map(|documents| {
-                        let documents = documents.iter().cloned();
-                        documents
-                            .map(|document| Ok(PipelineDocument::from(document)))
-                            .collect::<Vec<_>>()
-                    })),
-                    Some(collection) => Box::new(documents(
-                        prepared.run(collection, call.deadline()).map_err(|error| {
-                            error.within("PlanExecutor error during aggregation")
-                        })?,
-                        &self.globals,
-                        // mongod reads only these fields, so that only they count against the limit of memory.
-                        self.leading
-                            .reads
-                            .as_deref()
-                            .filter(|_| !self.globals.allows_disk_use()),
-                    )),
-                };
-            let requested = self.pipeline.begins().map(|_| &self.base);
-            let mut source = CallSource::new(call, requested).hinted(self.hint);
-            if counts.is_some() {
-                source = source.counting();
-            }
-            let cx = Cx {
-                source: &source,
-                collection: &self.base.collection,
-                globals: &self.globals,
-                counts,
-            };
-            let documents = match counts {
-                None => self.pipeline.run(self.leading.stages, input, cx)?,
-                Some(_) => self
-                    .pipeline
-                    .run_explained(self.leading.stages, input, cx)?,
-            };
-            for document in documents {
-                let document = document?.into_stored();
-                output.push(document.map_or_else(Item::Made, Item::Stored));
-            }
-        }
-        Ok(output)
-    }
 }
 
 /// The stages of the pipeline, each of which must be a document.
@@ -427,45 +336,6 @@ pub(crate) fn namespace(
     Ok(namespace)
 }
 
-/// The documents of a query. Sets the metadata of each document before it yields it.
-fn documents(
-    mut found: Found,
-    globals: &Globals,
-    reads: Option<&[Path]>,
-) -> impl Iterator<Item = Result<PipelineDocument, ServerError>> {
-    let fields: Option<Vec<&str>> = reads.map(|paths| {
-        let fields = paths.iter().filter_map(|path| path.segments().first());
-        fields.map(Segment::name).collect()
-    });
-    std::iter::from_fn(move || {
-        let row = match found.next()? {
-            Ok(row) => row,
-            Err(error) => return Some(Err(error)),
-        };
-        if found.is_scored() {
-            globals.set_known(Known {
-                record: None,
-                ..found.known(&row)
-            });
-        }
-        Some(Ok(match &fields {
-            None => PipelineDocument::stored(row.1),
-            Some(fields) => only(&row.1, fields).into(),
-        }))
-    })
-}
-
-/// These fields of a record's document.
-fn only(bytes: &[u8], fields: &[&str]) -> RawDocumentBuf {
-    let mut kept = RawDocumentBuf::new();
-    for (name, value) in document(bytes).into_iter().flat_map(raw::elements) {
-        if fields.contains(&name) {
-            raw::append(&mut kept, name, value);
-        }
-    }
-    kept
-}
-
 /// Refuses targets that the last stage must not write to.
 fn check_target(
     call: &Invocation<'_>,
@@ -585,33 +455,8 @@ fn aggregate(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Ok(page.to_reply(cstr!("firstBatch")));
     }
     let aggregate = Aggregate::parse(call, target, &call.args)?;
-    let documents = aggregate.run(call)?;
-    let page = open(call, aggregate.namespace, documents, batch_size)?;
+    let page = aggregate.open(call, batch_size)?;
     Ok(page.to_reply(cstr!("firstBatch")))
-}
-
-/// The first batch of a pipeline's documents.
-pub(crate) fn open(
-    call: &Invocation<'_>,
-    namespace: Namespace,
-    documents: Vec<Item>,
-    batch_size: Option<u64>,
-) -> Result<Page, ServerError> {
-    let cursor = Cursor {
-        namespace,
-        results: Box::new(Output(documents.into_iter())),
-        held: None,
-        collection: None,
-        session: session_of(call),
-        transaction: transaction_of(&call.mode),
-        time: call.read_time(),
-        no_timeout: false,
-        limited: call.deadline().is_some(),
-        tail: Tail::No,
-        used: call.now.timestamp_millis(),
-        tally: None,
-    };
-    first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)
 }
 
 fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
@@ -625,19 +470,5 @@ fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
             Code::TYPE_MISMATCH,
             "cursor field must be missing or an object",
         )),
-    }
-}
-
-/// The results of a pipeline. As on mongod, the cursor learns of the end only by requesting one more document.
-#[derive(Debug)]
-struct Output(std::vec::IntoIter<Item>);
-
-impl Results for Output {
-    fn next(&mut self) -> Option<Result<Item, ServerError>> {
-        self.0.next().map(Ok)
-    }
-
-    fn is_at_end(&self) -> bool {
-        false
     }
 }

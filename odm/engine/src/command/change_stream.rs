@@ -117,6 +117,7 @@ pub(crate) fn open(
         results: Box::new(stream),
         held: None,
         collection: None,
+        base: None,
         session: session_of(call),
         transaction: None,
         time: None,

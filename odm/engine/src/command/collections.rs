@@ -114,6 +114,7 @@ pub(crate) fn listing(
         results: Box::new(Ready(rows.into_iter())),
         held: None,
         collection: None,
+        base: None,
         session: session_of(call),
         transaction: None,
         time: None,

@@ -13,7 +13,6 @@ use odm_language::value::raw;
 
 use crate::catalog::collection::{Collection, Version};
 use crate::catalog::namespace::Namespace;
-use crate::command::aggregate;
 use crate::command::args::unsupported;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::batch::{first_batch, session_of, transaction_of};
@@ -308,8 +307,7 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
             check(call)?;
             let batch_size = batch_size(call)?;
             let aggregate = view::find(call, call.namespace(), &call.args)?;
-            let documents = aggregate.run(call)?;
-            aggregate::open(call, aggregate.namespace, documents, Some(batch_size))
+            aggregate.open(call, Some(batch_size))
         }
         (_, collection) => {
             let tail = check(call)?;
@@ -414,6 +412,7 @@ fn cursor(
         results,
         held: None,
         collection: Some(collection),
+        base: None,
         session: session_of(call),
         transaction: transaction_of(&call.mode),
         time: call.read_time(),

@@ -74,12 +74,16 @@ pub(crate) fn next(
     })?;
     let while_running = |error: ServerError| error.within("Executor error during getMore");
     if let Some(uuid) = cursor.collection {
+        let base = cursor.base.as_ref().unwrap_or(&cursor.namespace);
         let collection = call
-            .find_collection(&cursor.namespace)
-            .filter(|collection| collection.uuid == uuid)
-            .ok_or_else(|| gone(&call.root(), &cursor.namespace, uuid))?;
-        if cursor.tail != Tail::No {
-            cursor.results.resume(collection).map_err(while_running)?;
+            .find_collection(base)
+            .filter(|collection| collection.uuid == uuid);
+        match collection {
+            None => cursor.results.dropped(gone(&call.root(), base, uuid))?,
+            Some(collection) if cursor.tail != Tail::No => {
+                cursor.results.resume(collection).map_err(while_running)?;
+            }
+            Some(_) => {}
         }
     }
     if cursor.limited {

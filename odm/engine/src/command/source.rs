@@ -1,95 +1,135 @@
-//! The parts of the engine that a pipeline uses beyond its input: other collections, and the targets of `$out` and
-//! `$merge`.
+//! The parts of the engine that a pipeline reads beyond its input, such as other collections.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bson::DateTime;
 use bson::oid::ObjectId;
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
-use odm_language::value::collation::Collator;
 use odm_language::value::raw;
 
 use crate::catalog::collection::Version;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::view::Resolved;
-use crate::catalog::{Edit, Root};
+use crate::catalog::{Catalog, Root};
 use crate::command::compat::canonical_query::{CanonicalQuery, SIMPLE};
-use crate::command::insert::{Times, prepare};
 use crate::command::invocation::Invocation;
 use crate::command::join_indexes::JoinIndexes;
-use crate::command::modify;
 use crate::command::stats_stages::StatsContext;
 use crate::context::Context;
 use crate::cursor::query::{Deadline, Found, Prepared, Query, QueryOutput, owned};
 use crate::pipeline::{
-    Cx, Documents, GEO_NEAR, Located, MergeWrite, Merging, Pipeline, PipelineDocument, Reads,
-    Source, Statistics, WriteTarget, not_first,
+    Cx, Documents, GEO_NEAR, Located, Pipeline, PipelineDocument, Reads, Source, Statistics,
+    not_first,
 };
 use crate::planner::geo::only_field;
-use crate::txn::writer::Writer;
+use crate::txn::transaction::Transaction;
 
 /// The cost of starting a read, in the units of a deadline.
 const READ: u64 = 16;
 
-/// One aggregation's view of the rest of the engine: it reads one snapshot, and writes through the call.
+/// One aggregation's view of the rest of the engine: it reads one snapshot. A cursor keeps it between commands, unless it
+/// belongs to a transaction.
 #[derive(Debug)]
-pub(crate) struct CallSource<'c, 'a> {
+pub(crate) struct CommandSource<'t> {
     root: Root,
-    database: &'a str,
-    call: RefCell<&'c mut Invocation<'a>>,
+    following: Option<Mutex<Following<'t>>>,
+    database: Box<str>,
+    context: Context,
+    now: DateTime,
     /// All reads of the aggregation share one deadline, so that many short reads count as much as one long read.
-    deadline: RefCell<Deadline>,
+    deadline: Mutex<Deadline>,
     /// The namespace whose statistics the aggregation's first stage requests. A view here reports its own statistics,
     /// not those of its source.
-    requested: Option<&'c Namespace>,
+    requested: Option<Namespace>,
     /// The same for the first stage of a view that is being read.
-    requested_within: RefCell<Option<Namespace>>,
+    requested_within: Mutex<Option<Namespace>>,
     /// The hint of the aggregation, for its first stage.
-    hint: Option<RawBsonRef<'c>>,
-    joins: RefCell<JoinIndexes>,
+    hint: Option<RawBson>,
+    joins: Mutex<JoinIndexes>,
     /// The reads of the stages of an explained aggregation.
-    reads: Option<RefCell<Reads>>,
+    reads: Option<Mutex<Reads>>,
 }
 
-impl<'c, 'a> CallSource<'c, 'a> {
-    pub(crate) fn new(call: &'c mut Invocation<'a>, requested: Option<&'c Namespace>) -> Self {
+/// A transaction, which begins to use a namespace when it first reads it.
+#[derive(Debug)]
+struct Following<'t> {
+    transaction: &'t mut Transaction,
+    began: Option<&'t Root>,
+    catalog: &'t Catalog,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'t> CommandSource<'t> {
+    /// The view of a command outside of transactions.
+    pub(crate) fn new(call: &Invocation<'_>, deadline: Deadline) -> Self {
         Self {
             root: call.root(),
-            database: call.database,
-            deadline: RefCell::new(call.deadline()),
-            call: RefCell::new(call),
-            requested,
-            requested_within: RefCell::default(),
+            following: None,
+            database: call.database.into(),
+            context: call.context.clone(),
+            now: call.now,
+            deadline: Mutex::new(deadline),
+            requested: None,
+            requested_within: Mutex::default(),
             hint: None,
-            joins: RefCell::default(),
+            joins: Mutex::default(),
             reads: None,
         }
     }
 
+    /// The view of a command that may be in a transaction.
+    pub(crate) fn following(call: &'t mut Invocation<'_>, deadline: Deadline) -> Self {
+        let mut source = Self::new(call, deadline);
+        let engine = call.engine;
+        let began = call.began.as_ref();
+        source.following = call.transaction.as_deref_mut().map(|transaction| {
+            Mutex::new(Following {
+                transaction,
+                began,
+                catalog: &engine.catalog,
+            })
+        });
+        source
+    }
+
+    /// This source for an aggregation whose first stage requests statistics.
+    pub(crate) fn requesting(mut self, requested: Option<&Namespace>) -> Self {
+        self.requested = requested.cloned();
+        self
+    }
+
     /// This source for an aggregation that is explained.
     pub(crate) fn counting(mut self) -> Self {
-        self.reads = Some(RefCell::default());
+        self.reads = Some(Mutex::default());
         self
+    }
+
+    /// This source for an aggregation with a hint.
+    pub(crate) fn hinted(mut self, hint: Option<RawBsonRef<'_>>) -> Self {
+        self.hint = hint.map(RawBson::from);
+        self
+    }
+
+    /// Moves the time limit by the milliseconds that nobody worked.
+    pub(crate) fn postpone(&self, millis: i64) {
+        lock(&self.deadline).postpone(millis);
     }
 
     /// Counts the collection scans with which mongod would join the documents, and what they examine.
     fn count_scan(&self, collection: &Version) {
         if let Some(reads) = &self.reads {
-            let mut reads = reads.borrow_mut();
+            let mut reads = lock(reads);
             // mongod counts one scan for the plan and one for its run.
             reads.scans += 2;
             reads.documents += u64::try_from(collection.len()).unwrap_or(u64::MAX);
         }
-    }
-
-    /// This source for an aggregation with a hint.
-    pub(crate) fn hinted(mut self, hint: Option<RawBsonRef<'c>>) -> Self {
-        self.hint = hint;
-        self
     }
 
     /// The documents of a view that match a filter. The view's pipeline runs with the view's collation and without the
@@ -101,16 +141,11 @@ impl<'c, 'a> CallSource<'c, 'a> {
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        let (now, random, shuffle) = {
-            let call = self.call.borrow();
-            let context = call.context;
-            (call.now, context.randomness(), context.shuffle())
-        };
-        let mut inner = Globals::new(now)
+        let mut inner = Globals::new(self.now)
             .with_version(globals.version())
             .with_collator(view.collation.clone())
-            .with_random(random)
-            .with_shuffle(shuffle)
+            .with_random(self.context.randomness())
+            .with_shuffle(self.context.shuffle())
             .at_pipeline_depth(depth);
         if !globals.allows_disk_use() {
             inner = inner.without_disk_use();
@@ -136,12 +171,11 @@ impl<'c, 'a> CallSource<'c, 'a> {
             globals: &inner,
             counts: None,
         };
-        let around = self
-            .requested_within
-            .replace(pipeline.begins().map(|_| view.namespace.clone()));
+        let begins = pipeline.begins().map(|_| view.namespace.clone());
+        let around = std::mem::replace(&mut *lock(&self.requested_within), begins);
         // The first stage reads its statistics when it starts, so `requested_within` is only needed here.
         let documents = pipeline.run_within(input, cx);
-        self.requested_within.replace(around);
+        *lock(&self.requested_within) = around;
         for document in documents? {
             let document = document?;
             self.check_deadline()?;
@@ -164,7 +198,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         let listed = |documents: Vec<RawDocumentBuf>| -> Documents<'s> {
             Box::new(documents.into_iter().map(|document| Ok(document.into())))
         };
-        self.deadline.borrow_mut().check(READ)?;
+        lock(&self.deadline).check(READ)?;
         let root = self.root(namespace)?;
         if let Some(view) = root.resolve(namespace)? {
             return self.read_view(&view, depth, filter, globals).map(listed);
@@ -181,8 +215,8 @@ impl<'c, 'a> CallSource<'c, 'a> {
             globals: globals.clone(),
             shape: QueryOutput::default(),
         };
-        let deadline = self.deadline.borrow().clone();
-        let mut joins = self.joins.borrow_mut();
+        let deadline = lock(&self.deadline).clone();
+        let mut joins = lock(&self.joins);
         let join = joined_by.and_then(|path| joins.join(namespace, path, globals.collator()));
         if let Some(indexed) = join.as_ref().and_then(|join| join.indexed()) {
             self.count_scan(&collection);
@@ -194,7 +228,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             && join.scanned()
         {
             let length = u64::try_from(collection.len()).unwrap_or(u64::MAX);
-            self.deadline.borrow_mut().check(length)?;
+            lock(&self.deadline).check(length)?;
             join.build(&collection);
             if let Some(tally) = deadline.tally() {
                 tally.add((0, length));
@@ -227,7 +261,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         if indexes.is_empty() {
             self.count_scan(collection);
         } else if let Some(reads) = &self.reads {
-            let mut reads = reads.borrow_mut();
+            let mut reads = lock(reads);
             let (keys, documents) = found.execution.examined();
             reads.keys += keys;
             reads.documents += documents;
@@ -238,16 +272,23 @@ impl<'c, 'a> CallSource<'c, 'a> {
 
     /// The catalog in which to read a namespace.
     fn root(&self, namespace: &Namespace) -> Result<Cow<'_, Root>, ServerError> {
-        let mut call = self.call.borrow_mut();
-        if call.transaction.is_none() {
+        let Some(following) = &self.following else {
             return Ok(Cow::Borrowed(&self.root));
-        }
-        call.follow(namespace)?;
-        Ok(Cow::Owned(call.root()))
+        };
+        let mut following = lock(following);
+        let now;
+        let began = if let Some(began) = following.began {
+            began
+        } else {
+            now = following.catalog.root();
+            &now
+        };
+        following.transaction.follow(began, namespace)?;
+        Ok(Cow::Owned(following.transaction.root().clone()))
     }
 
-    fn namespace(&self, database: Option<&str>, collection: &str) -> Namespace {
-        Namespace::new(database.unwrap_or(self.database), collection)
+    fn namespace(&self, collection: &str) -> Namespace {
+        Namespace::new(&self.database, collection)
     }
 }
 
@@ -280,71 +321,7 @@ pub(crate) fn lacks_collection(namespace: &Namespace) -> ServerError {
     )
 }
 
-/// The collection that a `$merge` writes into.
-struct MergeInto<'w, 'a, 'b> {
-    writer: &'w mut Writer<'a, 'b>,
-    collator: Option<Collator>,
-    context: &'w Context,
-    times: Times<'w>,
-    deadline: Deadline,
-}
-
-impl Merging for MergeInto<'_, '_, '_> {
-    fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError> {
-        let (filter, update, upsert, otherwise) = match write {
-            MergeWrite::Insert(document) => {
-                self.insert(document)?;
-                return Ok(true);
-            }
-            MergeWrite::Update {
-                filter,
-                update,
-                upsert,
-                otherwise,
-            } => (filter, *update, *upsert, otherwise),
-        };
-        let wanted = modify::Selection::new(
-            filter,
-            globals.clone().with_collator(self.collator.clone()),
-            self.collator.clone(),
-            self.deadline.clone(),
-        );
-        let change = modify::UpdateSpec {
-            update,
-            array_filters: None,
-            upsert,
-        };
-        let checked = change.check(&wanted)?;
-        let new_id = || self.context.object_id();
-        let outcome = modify::update(self.writer, &wanted, &change, &checked, new_id)?;
-        let was_there = outcome.matched > 0 || outcome.upserted.is_some();
-        if let (false, Some(document)) = (was_there, otherwise) {
-            self.insert(document)?;
-            return Ok(true);
-        }
-        Ok(was_there)
-    }
-}
-
-impl MergeInto<'_, '_, '_> {
-    fn insert(&mut self, document: &RawDocument) -> Result<(), ServerError> {
-        let context = self.context;
-        let stored = prepare(document, || context.object_id(), Some(self.times))?;
-        self.writer.insert(&stored)?;
-        Ok(())
-    }
-}
-
-/// The target of a `$merge` that must not create its missing collection.
-struct MissingTarget;
-
-impl Merging for MissingTarget {
-    fn write(&mut self, _write: &MergeWrite<'_>, _globals: &Globals) -> Result<bool, ServerError> {
-        Ok(false)
-    }
-}
-
-impl Source for CallSource<'_, '_> {
+impl Source for CommandSource<'_> {
     fn find<'s>(
         &'s self,
         depth: usize,
@@ -353,7 +330,7 @@ impl Source for CallSource<'_, '_> {
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Documents<'s>, ServerError> {
-        let namespace = self.namespace(None, collection);
+        let namespace = self.namespace(collection);
         self.read(&namespace, depth, joined_by, filter, globals)
     }
 
@@ -364,8 +341,8 @@ impl Source for CallSource<'_, '_> {
         filter: &dyn Fn(&str) -> Result<RawDocumentBuf, ServerError>,
         globals: &Globals,
     ) -> Result<Located, ServerError> {
-        self.deadline.borrow_mut().check(READ)?;
-        let mut namespace = self.namespace(None, collection);
+        lock(&self.deadline).check(READ)?;
+        let mut namespace = self.namespace(collection);
         let root = self.root(&namespace)?;
         if let Some(view) = root.resolve(&namespace)? {
             if !view.stages.is_empty() {
@@ -384,13 +361,16 @@ impl Source for CallSource<'_, '_> {
         let query = Query {
             filter: Some(&filter),
             sort: None,
-            hint: self.hint.filter(|_| !globals.is_inner_pipeline()),
+            hint: match &self.hint {
+                Some(hint) if !globals.is_inner_pipeline() => Some(hint.as_raw_bson_ref()),
+                _ => None,
+            },
             skip: 0,
             limit: None,
             globals: globals.clone(),
             shape: QueryOutput::default(),
         };
-        let deadline = self.deadline.borrow().clone();
+        let deadline = lock(&self.deadline).clone();
         let prepared = query.prepare(Some(&collection)).map_err(|error| {
             let pictured = CanonicalQuery {
                 namespace: &namespace,
@@ -410,7 +390,7 @@ impl Source for CallSource<'_, '_> {
     }
 
     fn check_deadline(&self) -> Result<(), ServerError> {
-        self.deadline.borrow_mut().check(1)
+        lock(&self.deadline).check(1)
     }
 
     fn statistics(
@@ -418,16 +398,14 @@ impl Source for CallSource<'_, '_> {
         collection: &str,
         asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        let call = self.call.borrow();
         let asker = StatsContext {
             root: &self.root,
-            context: call.context,
-            now: call.now,
+            context: &self.context,
+            now: self.now,
         };
-        let namespace = self.namespace(None, collection);
-        let within = self.requested_within.borrow();
-        let is_requested =
-            self.requested == Some(&namespace) || within.as_ref() == Some(&namespace);
+        let namespace = self.namespace(collection);
+        let is_requested = self.requested.as_ref() == Some(&namespace)
+            || lock(&self.requested_within).as_ref() == Some(&namespace);
         match self.root.resolve(&namespace)? {
             Some(view) if !is_requested => asker.ask(&view.namespace, asked),
             _ => asker.ask(&namespace, asked),
@@ -436,139 +414,20 @@ impl Source for CallSource<'_, '_> {
 
     fn exchange_reads(&self, reads: Reads) -> Reads {
         match &self.reads {
-            Some(counted) => counted.replace(reads),
+            Some(counted) => std::mem::replace(&mut *lock(counted), reads),
             None => reads,
         }
     }
 
     fn random(&self) -> u64 {
-        self.call.borrow().context.random()
+        self.context.random()
     }
 
     fn object_id(&self) -> ObjectId {
-        self.call.borrow().context.object_id()
-    }
-
-    fn merge(
-        &self,
-        target: WriteTarget<'_>,
-        creates: bool,
-        write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
-    ) -> Result<(), ServerError> {
-        let namespace = self.namespace(target.database, target.collection);
-        let mut call = self.call.borrow_mut();
-        call.locked.set(true);
-        let bypass = call.args.flag("bypassDocumentValidation");
-        if creates {
-            call.ensure(&namespace)?;
-        }
-        // Like an update without a collation, `$merge` matches with the collation of its target.
-        let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
-        let (context, deadline) = (call.context.clone(), call.deadline());
-        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
-        let mut each = |writer: &mut Writer<'_, '_>| {
-            let mut merging = MergeInto {
-                writer,
-                collator: collator.clone(),
-                context: &context,
-                times: Times { clock: &clock, now },
-                deadline: deadline.clone(),
-            };
-            match write(&mut merging) {
-                // A write conflict undoes all writes, so that the command can run again. Other errors keep the writes
-                // made before them.
-                Err(error) if error.code() == Code::WRITE_CONFLICT => Err(error),
-                done => Ok(done),
-            }
-        };
-        let done = if creates {
-            Some(call.write_ensured(&namespace, bypass, each)?)
-        } else {
-            call.write(&namespace, bypass, &mut each)?
-        };
-        done.unwrap_or_else(|| write(&mut MissingTarget))
+        self.context.object_id()
     }
 
     fn name_of(&self, collection: &str) -> String {
-        self.namespace(None, collection).to_string()
-    }
-
-    fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError> {
-        let namespace = self.namespace(database, collection);
-        let call = self.call.borrow();
-        call.check_not_view(&namespace)?;
-        let is_capped = call
-            .find_collection(&namespace)
-            .is_some_and(|collection| collection.options.capped.is_some());
-        if is_capped {
-            return Err(ServerError::new(
-                Code::location(17152),
-                format!("namespace '{namespace}' is capped so it can't be used for $out"),
-            ));
-        }
-        Ok(())
-    }
-
-    fn replace_all(
-        &self,
-        database: Option<&str>,
-        collection: &str,
-        mut documents: Vec<RawDocumentBuf>,
-    ) -> Result<(), ServerError> {
-        let namespace = self.namespace(database, collection);
-        let mut call = self.call.borrow_mut();
-        call.locked.set(true);
-        let was_there = call.find_collection(&namespace).is_some();
-        let created = call.ensure_quietly(&namespace).map_err(|error| {
-            if error.code() != Code::INVALID_NAMESPACE {
-                return error;
-            }
-            // mongod renames a temporary collection to this name, and so reports the name as illegal.
-            ServerError::new(
-                Code::ILLEGAL_OPERATION,
-                format!("error with target namespace: {}", error.message()),
-            )
-        })?;
-        let created = created
-            .then(|| {
-                call.find_collection(&namespace)
-                    .map(|collection| collection.uuid)
-            })
-            .flatten();
-        let bypass = call.args.flag("bypassDocumentValidation");
-        let context = call.context.clone();
-        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
-        // All or nothing: an error leaves the collection as it was.
-        let written = call.write_ensured(&namespace, bypass, |writer| {
-            let records: Vec<_> = writer
-                .collection()
-                .all()
-                .map(|stored| stored.record)
-                .collect();
-            for record in records {
-                writer.remove(record)?;
-            }
-            for document in std::mem::take(&mut documents) {
-                let times = Times { clock: &clock, now };
-                writer.insert(&prepare(&document, || context.object_id(), Some(times))?)?;
-            }
-            if writer.is_watched() {
-                let from = writer.collection().made_as("agg_out");
-                writer.tell_as_moved(&from, was_there);
-            }
-            Ok(())
-        });
-        if let Some(uuid) = created.filter(|_| written.is_err()) {
-            // Another client may have replaced the collection; its writes then stay.
-            // The error of the write is the one to report.
-            let _ = call.alter(&namespace, |collection| {
-                Ok(if collection.uuid == uuid && collection.len() == 0 {
-                    Edit::Drop(())
-                } else {
-                    Edit::Unchanged(())
-                })
-            });
-        }
-        written
+        self.namespace(collection).to_string()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use bson::DateTime;
@@ -33,11 +33,12 @@ use crate::planner::plan::{Node, Step};
 use crate::planner::requirements::{Distinct, Requirements};
 use crate::planner::{self, compat::exclusive_options};
 
-/// The time by which an operation must end.
+/// The time by which an operation must end. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     context: Option<Context>,
-    at: Option<DateTime>,
+    /// In milliseconds since the epoch.
+    at: Option<Arc<AtomicI64>>,
     /// Becomes true when the operation is interrupted.
     interrupt: Option<Arc<AtomicBool>>,
     /// The units of work since the last check of the clock.
@@ -54,11 +55,11 @@ impl Deadline {
     pub(crate) fn new(context: &Context, began: DateTime, max_time: Option<Duration>) -> Self {
         let at = max_time.map(|limit| {
             let millis = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
-            DateTime::from_millis(began.timestamp_millis().saturating_add(millis))
+            began.timestamp_millis().saturating_add(millis)
         });
         Self {
             context: at.map(|_| context.clone()),
-            at,
+            at: at.map(|at| Arc::new(AtomicI64::new(at))),
             interrupt: context.interrupt().map(Arc::clone),
             units: 0,
             tally: None,
@@ -87,11 +88,12 @@ impl Deadline {
         self.tally.as_ref()
     }
 
-    /// Moves the limit by the milliseconds that nobody worked.
-    pub(crate) fn postpone(&mut self, millis: i64) {
-        self.at = self
-            .at
-            .map(|at| DateTime::from_millis(at.timestamp_millis().saturating_add(millis)));
+    /// Moves the limit, which clones share, by the milliseconds that nobody worked.
+    pub(crate) fn postpone(&self, millis: i64) {
+        if let Some(at) = &self.at {
+            let later = at.load(Ordering::Relaxed).saturating_add(millis);
+            at.store(later, Ordering::Relaxed);
+        }
     }
 
     /// Whether there is a limit.
@@ -114,8 +116,8 @@ impl Deadline {
         {
             return Err(interrupted());
         }
-        if let (Some(at), Some(context)) = (self.at, &self.context)
-            && context.now() > at
+        if let (Some(at), Some(context)) = (&self.at, &self.context)
+            && context.now().timestamp_millis() > at.load(Ordering::Relaxed)
         {
             return Err(ServerError::new(
                 Code::MAX_TIME_MS_EXPIRED,

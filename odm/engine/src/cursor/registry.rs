@@ -58,6 +58,11 @@ pub(crate) trait Results: Send {
         Ok(())
     }
 
+    /// The collection was dropped: fails, or continues with the documents that mongod has read ahead.
+    fn dropped(&mut self, error: ServerError) -> Result<(), ServerError> {
+        Err(error)
+    }
+
     /// Reads at most `wanted` new events; only change streams do. An error is reported after the events before it.
     fn catch_up(&mut self, _catalog: &Catalog, _wanted: usize) {}
 
@@ -98,6 +103,8 @@ pub(crate) struct Cursor {
     pub(crate) held: Option<Item>,
     /// The UUID of the collection that the cursor reads. Dropping the collection closes the cursor.
     pub(crate) collection: Option<[u8; 16]>,
+    /// The namespace of that collection, if the cursor is on a view.
+    pub(crate) base: Option<Namespace>,
     /// The session that opened it.
     pub(crate) session: Option<SessionId>,
     /// The transaction that opened it. Only commands of this transaction may continue it.

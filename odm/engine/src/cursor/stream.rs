@@ -17,9 +17,7 @@ use crate::catalog::Catalog;
 use crate::catalog::changes::{ChangeKind, Event, Place, Read};
 use crate::catalog::namespace::Namespace;
 use crate::cursor::registry::{Item, Results};
-use crate::pipeline::{
-    Cx, Documents, Located, Merging, Pipeline, PipelineDocument, Source, Statistics, WriteTarget,
-};
+use crate::pipeline::{Cx, Documents, Located, Pipeline, PipelineDocument, Source, Statistics};
 
 pub(crate) use self::token::Token;
 
@@ -382,32 +380,6 @@ impl Source for NoCollections {
 
     fn object_id(&self) -> ObjectId {
         ObjectId::from_bytes([0; 12])
-    }
-
-    fn merge(
-        &self,
-        _target: WriteTarget<'_>,
-        _creates: bool,
-        _write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
-    ) -> Result<(), ServerError> {
-        Err(unreachable_here())
-    }
-
-    fn check_replaced(
-        &self,
-        _database: Option<&str>,
-        _collection: &str,
-    ) -> Result<(), ServerError> {
-        Err(unreachable_here())
-    }
-
-    fn replace_all(
-        &self,
-        _database: Option<&str>,
-        _collection: &str,
-        _documents: Vec<RawDocumentBuf>,
-    ) -> Result<(), ServerError> {
-        Err(unreachable_here())
     }
 }
 

@@ -1,7 +1,7 @@
-//! What stages need besides their input: other collections, and the services of the command.
+//! What stages read besides their input: other collections, and the services of the command.
 
 use bson::oid::ObjectId;
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
@@ -11,20 +11,43 @@ use crate::pipeline::document::PipelineDocument;
 
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> =
-    Box<dyn Iterator<Item = Result<PipelineDocument, ServerError>> + 'a>;
+    Box<dyn Iterator<Item = Result<PipelineDocument, ServerError>> + Send + 'a>;
 
 /// A stream of documents that a stage has made.
 pub(crate) fn made<'a>(
-    documents: impl Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a,
+    documents: impl Iterator<Item = Result<RawDocumentBuf, ServerError>> + Send + 'a,
 ) -> Documents<'a> {
     Box::new(documents.map(|document| document.map(PipelineDocument::from)))
 }
 
-/// A stream of documents with their distances.
-pub(crate) type Located = Box<dyn Iterator<Item = Result<(RawDocumentBuf, Known), ServerError>>>;
+/// Nothing but the errors of the documents.
+pub(crate) fn drained(documents: Documents<'_>) -> Documents<'_> {
+    Box::new(documents.filter(Result::is_err))
+}
 
-/// The services that stages need besides their input documents.
-pub(crate) trait Source {
+/// A stream that starts when its first document is requested.
+pub(crate) fn deferred<'a>(
+    start: impl FnOnce() -> Result<Documents<'a>, ServerError> + Send + 'a,
+) -> Documents<'a> {
+    let mut start = Some(start);
+    let mut documents: Documents<'a> = Box::new(std::iter::empty());
+    Box::new(std::iter::from_fn(move || {
+        if let Some(start) = start.take() {
+            match start() {
+                Ok(started) => documents = started,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        documents.next()
+    }))
+}
+
+/// A stream of documents with their distances.
+pub(crate) type Located =
+    Box<dyn Iterator<Item = Result<(RawDocumentBuf, Known), ServerError>> + Send>;
+
+/// The services that stages need besides their input documents. A cursor keeps them between its batches.
+pub(crate) trait Source: Sync {
     /// Returns the documents of another collection of the database that match a filter, found with the best plan. A
     /// missing collection counts as empty. `depth` is the number of sub-pipelines around this read; `globals` carries
     /// the collation and the variables of a `$expr`. A stage that reads the collection once for each document of its
@@ -69,30 +92,10 @@ pub(crate) trait Source {
     /// A new `_id`.
     fn object_id(&self) -> ObjectId;
 
-    /// Opens the target of `$merge` once for all writes, so that a write conflict keeps none of them and the command
-    /// runs again. `write` may be called several times.
-    fn merge(
-        &self,
-        target: WriteTarget<'_>,
-        creates: bool,
-        write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
-    ) -> Result<(), ServerError>;
-
     /// The full name of another collection of the database, for messages.
     fn name_of(&self, collection: &str) -> String {
         collection.to_owned()
     }
-
-    /// Returns an error if the target of `$out` is not a collection or is capped.
-    fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError>;
-
-    /// Replaces a collection's documents (`$out`), creating the collection if it does not exist.
-    fn replace_all(
-        &self,
-        database: Option<&str>,
-        collection: &str,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<(), ServerError>;
 }
 
 /// The statistics that a stage requests about a collection.
@@ -116,38 +119,4 @@ pub(crate) struct StatisticsOf {
     pub(crate) latency: Option<bool>,
     /// Sizes, divided by this scale.
     pub(crate) storage: Option<i64>,
-}
-
-/// The target of a `$merge`, open for writing.
-pub(crate) trait Merging {
-    /// Writes one document. Returns false if no document matched. `globals` carries the variables of the update.
-    fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError>;
-}
-
-/// One document's write by `$merge`.
-#[derive(Debug)]
-pub(crate) enum MergeWrite<'w> {
-    /// Inserts the document.
-    Insert(&'w RawDocument),
-    /// Updates the document that matches the filter.
-    Update {
-        filter: &'w RawDocument,
-        update: RawBsonRef<'w>,
-        /// Whether the update inserts a document if none matches.
-        upsert: bool,
-        /// The document to insert as it is if none matches.
-        otherwise: Option<&'w RawDocument>,
-    },
-}
-
-/// The collection that a pipeline writes to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WriteTarget<'s> {
-    /// `$merge` or `$out`.
-    pub(crate) stage: &'static str,
-    /// `None` for the database that the command runs on.
-    pub(crate) database: Option<&'s str>,
-    pub(crate) collection: &'s str,
-    /// The fields that must have a unique index.
-    pub(crate) unique: Option<&'s [String]>,
 }

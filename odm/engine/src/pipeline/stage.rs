@@ -9,7 +9,8 @@ use odm_language::expression::Globals;
 
 use crate::pipeline::counts::Counts;
 use crate::pipeline::shown::{Dependencies, Printer};
-use crate::pipeline::source::{Documents, Source, WriteTarget};
+use crate::pipeline::sink::{Sink, WriteTarget};
+use crate::pipeline::source::{Documents, Source};
 
 /// One parsed stage.
 pub(crate) trait Stage: fmt::Debug + Send + Sync {
@@ -118,10 +119,24 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The collection that the stage writes to; it must then be the last.
-    fn target(&self) -> Option<WriteTarget<'_>> {
+    /// The part of the stage that writes its documents, if it does; it must then be the last.
+    fn writing(&self) -> Option<&dyn WritingStage> {
         None
     }
+}
+
+/// A stage that writes its documents.
+pub(crate) trait WritingStage {
+    /// The collection that it writes to.
+    fn target(&self) -> WriteTarget<'_>;
+
+    /// Writes the documents.
+    fn write(
+        &self,
+        input: Documents<'_>,
+        cx: Cx<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ServerError>;
 }
 
 /// Another collection that a stage reads or writes.

@@ -63,32 +63,6 @@ impl Source for Held {
     fn object_id(&self) -> bson::oid::ObjectId {
         bson::oid::ObjectId::from_bytes([7; 12])
     }
-
-    fn merge(
-        &self,
-        _target: super::WriteTarget<'_>,
-        _creates: bool,
-        _write: &mut dyn FnMut(&mut dyn super::Merging) -> Result<(), ServerError>,
-    ) -> Result<(), ServerError> {
-        Ok(())
-    }
-
-    fn check_replaced(
-        &self,
-        _database: Option<&str>,
-        _collection: &str,
-    ) -> Result<(), ServerError> {
-        Ok(())
-    }
-
-    fn replace_all(
-        &self,
-        _database: Option<&str>,
-        _collection: &str,
-        _documents: Vec<RawDocumentBuf>,
-    ) -> Result<(), ServerError> {
-        Ok(())
-    }
 }
 
 fn raw(document: &Document) -> RawDocumentBuf {
@@ -131,7 +105,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     };
     let documents = pipeline.run(0, input, cx)?;
     documents
-        .map(|document| Ok(document?.into_owned()))
+        .map(|document| Ok(document.map_err(super::while_running)?.into_owned()))
         .collect()
 }
 

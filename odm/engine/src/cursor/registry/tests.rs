@@ -13,6 +13,7 @@ fn cursor(tail: Tail) -> Cursor {
         results: Box::new(Ready(documents.into_iter())),
         held: None,
         collection: None,
+        base: None,
         session: Some(vec![1]),
         transaction: None,
         time: None,

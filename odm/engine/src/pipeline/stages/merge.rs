@@ -10,8 +10,9 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::shown::{Printer, stage};
-use crate::pipeline::source::{Documents, MergeWrite, Merging, WriteTarget};
-use crate::pipeline::stage::{Cx, Other, Stage};
+use crate::pipeline::sink::{MergeWrite, Merging, Sink, WriteTarget};
+use crate::pipeline::source::{Documents, drained};
+use crate::pipeline::stage::{Cx, Other, Stage, WritingStage};
 use crate::pipeline::stages::foreign::one;
 
 pub(super) use self::parse::{outline, parse};
@@ -105,7 +106,7 @@ impl Merge {
     ) -> Result<(), ServerError> {
         let mut first = None;
         for prepared in batch {
-            match self.write(prepared, into, cx) {
+            match self.write_one(prepared, into, cx) {
                 Err(error)
                     if matches!(
                         error.code(),
@@ -123,7 +124,7 @@ impl Merge {
         first.map_or(Ok(()), Err)
     }
 
-    fn write(
+    fn write_one(
         &self,
         Prepared { document, filter }: &Prepared,
         into: &mut dyn Merging,
@@ -231,15 +232,6 @@ impl Merge {
     fn inserts(&self) -> bool {
         self.not_matched == NotMatched::Insert
     }
-
-    fn as_target(&self) -> WriteTarget<'_> {
-        WriteTarget {
-            stage: "$merge",
-            database: self.database.as_deref(),
-            collection: &self.collection,
-            unique: self.is_on_given.then_some(self.on.as_slice()),
-        }
-    }
 }
 
 /// The value at a path that passes through documents only.
@@ -300,20 +292,8 @@ impl Stage for Merge {
         Ok(vec![stage("$merge", shown)])
     }
 
-    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let (batches, failure) = self.batches(input, cx);
-        if !batches.is_empty() {
-            let creates = self.inserts() || matches!(self.matched, Matched::Fail);
-            cx.source.merge(self.as_target(), creates, &mut |into| {
-                batches
-                    .iter()
-                    .try_for_each(|batch| self.write_all(batch, into, cx))
-            })?;
-        }
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        Ok(Box::new(std::iter::empty()))
+    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(drained(input))
     }
 
     fn collections(&self) -> Vec<Other> {
@@ -324,7 +304,36 @@ impl Stage for Merge {
         }]
     }
 
-    fn target(&self) -> Option<WriteTarget<'_>> {
-        Some(self.as_target())
+    fn writing(&self) -> Option<&dyn WritingStage> {
+        Some(self)
+    }
+}
+
+impl WritingStage for Merge {
+    fn target(&self) -> WriteTarget<'_> {
+        WriteTarget {
+            stage: "$merge",
+            database: self.database.as_deref(),
+            collection: &self.collection,
+            unique: self.is_on_given.then_some(self.on.as_slice()),
+        }
+    }
+
+    fn write(
+        &self,
+        input: Documents<'_>,
+        cx: Cx<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ServerError> {
+        let (batches, failure) = self.batches(input, cx);
+        if !batches.is_empty() {
+            let creates = self.inserts() || matches!(self.matched, Matched::Fail);
+            sink.merge(self.target(), creates, &mut |into| {
+                batches
+                    .iter()
+                    .try_for_each(|batch| self.write_all(batch, into, cx))
+            })?;
+        }
+        failure.map_or(Ok(()), Err)
     }
 }

@@ -8,8 +8,9 @@ use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::outline::Place;
 use crate::pipeline::shown::{Printer, stage};
-use crate::pipeline::source::{Documents, WriteTarget};
-use crate::pipeline::stage::{Cx, Other, Stage};
+use crate::pipeline::sink::{Sink, WriteTarget};
+use crate::pipeline::source::{Documents, drained};
+use crate::pipeline::stage::{Cx, Other, Stage, WritingStage};
 
 #[derive(Debug)]
 struct Out {
@@ -94,15 +95,8 @@ impl Stage for Out {
         )])
     }
 
-    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        cx.source
-            .check_replaced(self.database.as_deref(), &self.collection)?;
-        let documents = input
-            .map(|document| Ok::<_, ServerError>(document?.checked()?.into_owned()))
-            .collect::<Result<_, _>>()?;
-        cx.source
-            .replace_all(self.database.as_deref(), &self.collection, documents)?;
-        Ok(Box::new(std::iter::empty()))
+    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(drained(input))
     }
 
     fn collections(&self) -> Vec<Other> {
@@ -113,12 +107,32 @@ impl Stage for Out {
         }]
     }
 
-    fn target(&self) -> Option<WriteTarget<'_>> {
-        Some(WriteTarget {
+    fn writing(&self) -> Option<&dyn WritingStage> {
+        Some(self)
+    }
+}
+
+impl WritingStage for Out {
+    fn target(&self) -> WriteTarget<'_> {
+        WriteTarget {
             stage: "$out",
             database: self.database.as_deref(),
             collection: &self.collection,
             unique: None,
-        })
+        }
+    }
+
+    fn write(
+        &self,
+        input: Documents<'_>,
+        _cx: Cx<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ServerError> {
+        let database = self.database.as_deref();
+        sink.check_replaced(database, &self.collection)?;
+        let documents = input
+            .map(|document| Ok::<_, ServerError>(document?.checked()?.into_owned()))
+            .collect::<Result<_, _>>()?;
+        sink.replace_all(database, &self.collection, documents)
     }
 }

@@ -178,7 +178,7 @@ fn feeding(
     let (pipeline, leading) = (&aggregate.pipeline, &aggregate.leading);
     let globals = &aggregate.globals;
     let behind = leading.stages;
-    let is_whole = leading.sort.is_none() && leading.skip == 0 && leading.limit.is_none();
+    let is_whole = leading.is_whole();
     let has_metadata = aggregate.asks_for_metadata();
     let pushed = if has_metadata {
         None

@@ -249,7 +249,7 @@ async fn dropped_documents_are_not_computed(db: &Db) {
     filled(db).await;
     // Of the document 0, the expression fails.
     let divide = doc! { "$addFields": { "q": { "$divide": [1, "$b"] } } };
-    let failed = db.run_command(aggregate(vec![divide.clone()])).await;
+    let failed = db.run_command(aggregate(vec![divide.clone()])).all().await;
     assert_eq!(failed.unwrap_err().code().unwrap().number(), 2);
     let filtered = vec![divide.clone(), doc! { "$match": { "a": 1 } }];
     assert_eq!(run(db, filtered).await.len(), 10);
@@ -279,7 +279,7 @@ async fn filters_behind_a_union_reach_both_sides(db: &Db) {
         union(vec![divide.clone()]),
         doc! { "$match": { "q": { "$gte": 0.5 } } },
     ];
-    let failed = db.run_command(aggregate(computed)).await;
+    let failed = db.run_command(aggregate(computed)).all().await;
     assert_eq!(failed.unwrap_err().code().unwrap().number(), 2);
     // A filter behind a limit is one of the documents of both sides together.
     let limited = vec![

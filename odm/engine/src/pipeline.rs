@@ -25,8 +25,8 @@ mod tests;
 
 use std::ops::Range;
 
-use bson::Document;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document};
 
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
@@ -278,6 +278,21 @@ impl Pipeline {
         leading
     }
 
+    /// The index of the first stage to run behind the leading ones. A projection need not run if it keeps everything that the
+    /// next stage reads.
+    pub(crate) fn first_to_run(&self, leading: &Leading, globals: &Globals) -> usize {
+        let at = leading.stages;
+        let next = self.stages.get(at + 1);
+        let reads = next
+            .filter(|next| !next.holds_documents())
+            .and_then(|next| next.reads());
+        let is_idle = match (self.pushed(at, false, globals), reads) {
+            (Some(kept), Some(reads)) => reads.iter().all(|path| keeps(&kept, path)),
+            _ => false,
+        };
+        at + usize::from(is_idle)
+    }
+
     /// Parses a pipeline nested in a stage. It may not write.
     fn parse_inner(
         outer: &str,
@@ -470,6 +485,18 @@ impl Pipeline {
         } else {
             output
         }
+    }
+}
+
+/// Whether an inclusion keeps all values at a path.
+fn keeps(inclusion: &Document, path: &str) -> bool {
+    let (name, below) = match path.split_once('.') {
+        Some((name, below)) => (name, Some(below)),
+        None => (path, None),
+    };
+    match inclusion.get(name) {
+        Some(Bson::Document(inner)) => below.is_some_and(|below| keeps(inner, below)),
+        kept => kept == Some(&Bson::Boolean(true)),
     }
 }
 

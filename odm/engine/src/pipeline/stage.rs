@@ -95,6 +95,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         self.needs()
     }
 
+    /// Whether the stage holds its input documents in memory, whose size then counts.
+    fn holds_documents(&self) -> bool {
+        false
+    }
+
     /// The path whose values decide which documents the stage reads: of several documents with one value, only the first.
     fn reads_first_by(&self) -> Option<String> {
         None

@@ -110,6 +110,51 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
 }
 
 #[test]
+fn a_projection_of_what_the_next_stage_reads_does_not_run() {
+    let globals = Globals::new(cases::NOW);
+    let starts = |stages: Vec<Document>| {
+        let stages: RawArrayBuf = stages.iter().map(|it| RawBson::Document(raw(it))).collect();
+        let pipeline = Pipeline::parse(&stages, &globals).unwrap();
+        pipeline.first_to_run(&pipeline.leading(), &globals)
+    };
+    let group = |id: &str| doc! { "$group": { "_id": id, "n": { "$sum": "$b.c" } } };
+    for (projection, last, expected) in [
+        (doc! { "a": 1, "b": 1 }, group("$a"), 1),
+        (doc! { "a": true, "b": { "c": 1 } }, group("$a"), 1),
+        (doc! { "a": 1, "b.c": 1 }, group("$a.d"), 1),
+        (doc! { "b": 1 }, group("$_id"), 1),
+        (
+            doc! { "a": 1, "b": 1, "c": 1 },
+            doc! { "$project": { "a.x": 1, "c": 1 } },
+            1,
+        ),
+        (doc! { "a": 1 }, doc! { "$count": "n" }, 1),
+        // These read what it drops, as parts of documents or as whole ones.
+        (doc! { "a": 1 }, group("$a"), 0),
+        (doc! { "a.d": 1, "b": 1 }, group("$a"), 0),
+        (doc! { "b": 1, "_id": 0 }, group("$_id"), 0),
+        (doc! { "a": 1, "b": 1 }, group("$$ROOT"), 0),
+        (
+            doc! { "a": 1, "b": 1 },
+            doc! { "$addFields": { "c": "$a" } },
+            0,
+        ),
+        // It computes, or leaves out.
+        (doc! { "a": 1, "b": { "c": "$d" } }, group("$a"), 0),
+        (doc! { "c": 0 }, group("$a"), 0),
+        // The sizes of documents count.
+        (
+            doc! { "a": 1 },
+            doc! { "$bucketAuto": { "groupBy": "$a", "buckets": 2 } },
+            0,
+        ),
+    ] {
+        let stages = vec![doc! { "$project": projection }, last];
+        assert_eq!(starts(stages.clone()), expected, "{stages:?}");
+    }
+}
+
+#[test]
 fn a_limit_keeps_the_first_documents_of_a_sort_in_their_order() {
     // More documents than a sort with a limit collects at once, with many equal keys.
     let number = |at: i32| at.wrapping_mul(7_919).rem_euclid(97);

@@ -47,7 +47,7 @@ impl Aggregate<'_> {
         let input = read_ahead(input, Arc::clone(&dropped));
         let source = self.configured(CommandSource::new(call, deadline));
         let is_query = self.is_query();
-        let skip = self.leading.stages;
+        let skip = self.first_to_run();
         let base = (self.base != self.namespace).then(|| self.base.clone());
         let running = Running {
             pipeline: self.pipeline,
@@ -77,7 +77,7 @@ impl Aggregate<'_> {
         let input = self.input(call, collection, &deadline)?;
         let source = self.configured(CommandSource::following(call, deadline));
         let cx = self.cx(&source, None);
-        let documents = self.pipeline.run(self.leading.stages, input, cx)?;
+        let documents = self.pipeline.run(self.first_to_run(), input, cx)?;
         documents
             .map(|document| document.map(item).map_err(while_running))
             .collect()
@@ -92,7 +92,7 @@ impl Aggregate<'_> {
         let cx = self.cx(&source, None);
         let mut sink = CommandSink(call);
         self.pipeline
-            .write(self.leading.stages, input, cx, &mut sink)
+            .write(self.first_to_run(), input, cx, &mut sink)
     }
 
     /// Runs the pipeline without writing, and counts what its stages do.
@@ -110,6 +110,10 @@ impl Aggregate<'_> {
             .pipeline
             .run_explained(self.leading.stages, input, cx)?;
         documents.try_for_each(|document| document.map(drop))
+    }
+
+    fn first_to_run(&self) -> usize {
+        self.pipeline.first_to_run(&self.leading, &self.globals)
     }
 
     /// Plans and starts the query that feeds the pipeline.

@@ -209,6 +209,10 @@ impl Stage for BucketAuto {
         Some(Dependencies::all(paths))
     }
 
+    fn holds_documents(&self) -> bool {
+        true
+    }
+
     fn forgets_metadata(&self) -> bool {
         true
     }

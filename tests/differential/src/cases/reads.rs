@@ -139,7 +139,12 @@ pub(super) fn cursor(rng: &mut Rng) -> Vec<Step> {
             }
             find
         } else {
-            doc! { "aggregate": "c", "pipeline": [{ "$match": filter(rng, 1) }], "cursor": { "batchSize": batch } }
+            let stages = if rng.chance(40) {
+                vec![doc! { "$match": filter(rng, 1) }]
+            } else {
+                pipeline(rng, false)
+            };
+            doc! { "aggregate": "c", "pipeline": stages, "cursor": { "batchSize": batch } }
         };
         if rng.chance(10) && open.contains_key("find") {
             open.insert("singleBatch", true);
